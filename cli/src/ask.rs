@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use bytewright::Error;
 use bytewright::ask::{Answer, Answers, Question, Run};
-use bytewright::input::{CapturesAhead, DamagePolicy};
+use bytewright::input::{DamagePolicy, PrefetchedCaptures};
 
 use crate::session::Session;
 
@@ -23,7 +23,7 @@ impl Session {
     pub(crate) fn ask(
         &mut self,
         question: Question,
-        captures: CapturesAhead,
+        captures: PrefetchedCaptures,
         listing: &mut dyn Listing,
     ) -> io::Result<()> {
         let run = Run::new(question);

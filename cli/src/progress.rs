@@ -117,8 +117,8 @@ impl Source for Watched {
         self.source.len()
     }
 
-    fn never_waits(&self) -> bool {
-        self.source.never_waits()
+    fn is_nonblocking(&self) -> bool {
+        self.source.is_nonblocking()
     }
 
     fn skip(&mut self, count: u64) -> bytewright::Result<u64> {

@@ -10,7 +10,7 @@ use bytewright::bytes::{ByteStream, FileSource, StreamOptions};
 use bytewright::error::{EXCERPT_MAX, excerpt};
 use bytewright::export::{OutputOptions, ParquetFile};
 use bytewright::input::{
-    CaptureList, CaptureOptions, CaptureReader, CapturesAhead, LiveCounts, LiveOptions, Needs,
+    CaptureList, CaptureOptions, CaptureReader, LiveCounts, LiveOptions, Needs, PrefetchedCaptures,
 };
 use bytewright::terminal::{Harmless, is_harmful, shortened};
 use bytewright::{Error, ErrorKind};
@@ -72,8 +72,8 @@ impl Session {
         jobs: usize,
         options: &CaptureOptions,
         needs: Needs,
-    ) -> CapturesAhead {
-        CapturesAhead::new(self.inputs(paths), jobs, options, needs)
+    ) -> PrefetchedCaptures {
+        PrefetchedCaptures::new(self.inputs(paths), jobs, options, needs)
     }
 
     /// The captures at these paths, whose progress is shown as they are read, or the packets of the interface. Where one

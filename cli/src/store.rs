@@ -126,7 +126,7 @@ fn print_root(
         object.value("bytes", len.map(|len| len as u64));
         object.end_line();
     } else {
-        show::people(line, keys, key)?;
+        show::text(line, keys, key)?;
         let len = len.map_or("-".to_owned(), |len| len.to_string());
         line.extend_from_slice(format!("\t{class}\t{len}\n").as_bytes());
     }
@@ -172,9 +172,9 @@ fn print_all(args: &StoreGetArgs, session: &mut Session) -> io::Result<()> {
                         value_id,
                     )?;
                 } else {
-                    show::people(line, &keys.values, key)?;
+                    show::text(line, &keys.values, key)?;
                     line.push(b'\t');
-                    show::people(line, &value.values, value_id)?;
+                    show::text(line, &value.values, value_id)?;
                     line.push(b'\n');
                 }
             }
@@ -203,7 +203,7 @@ fn print_found(
         Err(left) => return Ok(Err(path.len() - left.len())),
     };
     if !as_json {
-        show::people(line, &value.values, id)?;
+        show::text(line, &value.values, id)?;
         line.push(b'\n');
     } else if rest.is_empty() {
         let key = roots.keys(root..root + 1)?;

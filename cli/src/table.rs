@@ -1,9 +1,9 @@
 //! `bytewright table`: tables in files, looked into, changed, checked and converted.
 
-mod change;
-mod look;
+mod maintain;
 mod merge;
-mod upkeep;
+mod read;
+mod write;
 
 use std::ffi::OsStr;
 use std::io;
@@ -17,15 +17,15 @@ use crate::session::Session;
 
 pub(crate) fn run(command: &TableCommand, session: &mut Session) -> io::Result<()> {
     match command {
-        TableCommand::Get(args) => look::get(args, session),
-        TableCommand::Scan(args) => look::scan(args, session),
-        TableCommand::Stat(args) => look::stat(args, session),
-        TableCommand::Put(args) => change::put(args, session),
-        TableCommand::Delete(args) => change::delete(args, session),
-        TableCommand::Compact(args) => upkeep::compact(args, session),
-        TableCommand::Check(args) => upkeep::check(args, session),
-        TableCommand::Convert(args) => upkeep::convert(args, session),
-        TableCommand::Backup(args) => upkeep::backup(args, session),
+        TableCommand::Get(args) => read::get(args, session),
+        TableCommand::Scan(args) => read::scan(args, session),
+        TableCommand::Stat(args) => read::stat(args, session),
+        TableCommand::Put(args) => write::put(args, session),
+        TableCommand::Delete(args) => write::delete(args, session),
+        TableCommand::Compact(args) => maintain::compact(args, session),
+        TableCommand::Check(args) => maintain::check(args, session),
+        TableCommand::Convert(args) => maintain::convert(args, session),
+        TableCommand::Backup(args) => maintain::backup(args, session),
         TableCommand::Merge(args) => merge::run(args, session),
     }
 }

@@ -177,7 +177,7 @@ impl Decoder {
             json(into, schema, &mut cursor, value, &Type::Struct(id));
             into.extend_from_slice(if message.header.is_some() { b"}\n" } else { b"\n" });
         } else {
-            show::people(into, schema, &mut cursor, value, &Type::Struct(id));
+            show::text(into, schema, &mut cursor, value, &Type::Struct(id));
             into.push(b'\n');
         }
         match message.body.len() - len {

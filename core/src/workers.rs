@@ -16,7 +16,7 @@ pub(crate) struct Limits {
     pub(crate) threads: usize,
     /// Tasks that are begun and not used up.
     pub(crate) tasks: usize,
-    /// Weight of the results of one task that wait, as [`Lane::give`] is told; one result may wait in any case.
+    /// Weight of the results of one task that wait, as [`TaskOutput::give`] is told; one result may wait in any case.
     pub(crate) weight: usize,
 }
 
@@ -28,13 +28,13 @@ pub(crate) struct Workers<T> {
     process: u32,
 }
 
-/// Place for the results of a task.
-pub(crate) struct Lane<T> {
+/// Output of a task: takes its results.
+pub(crate) struct TaskOutput<T> {
     shared: Arc<Shared<T>>,
     task: usize,
 }
 
-type Task<T> = Box<dyn FnOnce(&Lane<T>) + Send>;
+type Task<T> = Box<dyn FnOnce(&TaskOutput<T>) + Send>;
 
 struct Shared<T> {
     state: Mutex<State<T>>,
@@ -114,7 +114,7 @@ impl<T: Send + 'static> Workers<T> {
     }
 
     /// Adds a task behind those that there are. Tasks are numbered from 0 on.
-    pub(crate) fn add(&self, task: impl FnOnce(&Lane<T>) + Send + 'static) {
+    pub(crate) fn add(&self, task: impl FnOnce(&TaskOutput<T>) + Send + 'static) {
         if self.is_here() {
             self.shared.lock().waiting.push_back(Some(Box::new(task)));
             self.shared.for_workers.notify_all();
@@ -219,8 +219,8 @@ impl<T> Drop for Workers<T> {
 /// Does tasks until the threads are told to end.
 fn work<T>(shared: &Arc<Shared<T>>) {
     while let Some((task, number)) = next_task(shared) {
-        let lane = Lane { shared: Arc::clone(shared), task: number };
-        let end = panics::catch(|| task(&lane)).map_err(Error::internal);
+        let output = TaskOutput { shared: Arc::clone(shared), task: number };
+        let end = panics::catch(|| task(&output)).map_err(Error::internal);
         let mut state = shared.lock();
         if let Some(begun) = state.begun(number) {
             begun.end = Some(end);
@@ -255,7 +255,7 @@ fn next_task<T>(shared: &Shared<T>) -> Option<(Task<T>, usize)> {
     }
 }
 
-impl<T> Lane<T> {
+impl<T> TaskOutput<T> {
     /// Hands a result over, waiting while results of enough weight wait. Says whether it was wanted; otherwise the task
     /// should end.
     pub(crate) fn give(&self, result: T, weight: usize) -> bool {
@@ -308,10 +308,10 @@ mod tests {
     fn results_come_in_the_order_of_the_tasks_whichever_is_done_first() {
         let workers = workers(4, 8, 1);
         for task in 0..100 {
-            workers.add(move |lane| {
+            workers.add(move |output| {
                 for part in 0..3 {
                     std::thread::sleep(Duration::from_micros((task * 7919 % 13) as u64 * 10));
-                    lane.give(task * 10 + part, 1);
+                    output.give(task * 10 + part, 1);
                 }
             });
         }
@@ -328,9 +328,9 @@ mod tests {
         let (begun, given) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         for _ in 0..9 {
             let (begun, given) = (Arc::clone(&begun), Arc::clone(&given));
-            workers.add(move |lane| {
+            workers.add(move |output| {
                 begun.fetch_add(1, Ordering::SeqCst);
-                while lane.give(0, 1) {
+                while output.give(0, 1) {
                     given.fetch_add(1, Ordering::SeqCst);
                 }
             });
@@ -343,8 +343,8 @@ mod tests {
     fn tasks_that_nobody_wants_leave_room_for_others_begun_or_not() {
         let workers = workers(1, 2, 1);
         for task in 0..50 {
-            workers.add(move |lane| {
-                lane.give(task, 1);
+            workers.add(move |output| {
+                output.give(task, 1);
             });
         }
         for task in (0..50).filter(|task| task % 10 != 9) {
@@ -359,12 +359,12 @@ mod tests {
     #[test]
     fn a_panic_is_an_error_of_its_task_behind_its_results() {
         let workers = workers(2, 4, 4);
-        workers.add(|lane| {
-            lane.give(1, 1);
+        workers.add(|output| {
+            output.give(1, 1);
             panic!("told as an error");
         });
-        workers.add(|lane| {
-            lane.give(2, 1);
+        workers.add(|output| {
+            output.give(2, 1);
         });
         assert_eq!(workers.next(0).unwrap(), Some(1));
         let error = workers.next(0).unwrap_err();

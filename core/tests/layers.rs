@@ -540,7 +540,7 @@ fn what_decoders_and_the_core_never_name_is_found() {
         ("packet/mod.rs", "fn f(x: u8) { assert!(x > 0) }"),
         ("packet/mod.rs", "fn f() { unsafe { g() } }"),
         ("bytes/source.rs", "#![allow(unsafe_code)]"),
-        ("input/ahead.rs", "fn f() { std::thread::spawn(g); }"),
+        ("input/prefetch.rs", "fn f() { std::thread::spawn(g); }"),
         ("workers.rs", "use std::thread::Builder;"),
         ("input/mod.rs", "/* for */ use magnus::Ruby;"),
         ("input/mod.rs", "fn f() { static ONCE: std::sync::Once = std::sync::Once::new(); }"),

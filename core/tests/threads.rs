@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use bytewright::ask::Question;
 use bytewright::host::{Capture, Host};
-use bytewright::input::{CaptureList, CaptureOptions, CaptureReader, CapturesAhead, Needs};
+use bytewright::input::{CaptureList, CaptureOptions, CaptureReader, Needs, PrefetchedCaptures};
 use bytewright::table::file::{OpenOptions, SyncMode, TreeTable};
 use bytewright::{Error, Result};
 
@@ -81,7 +81,7 @@ fn threads_that_read_captures_ahead_block_all_signals() {
         }
     }
     let options = CaptureOptions::default();
-    for reader in CapturesAhead::new(Files, 2, &options, Needs::Frames) {
+    for reader in PrefetchedCaptures::new(Files, 2, &options, Needs::Frames) {
         assert!(!blocking_threads().is_empty());
         reader.unwrap().each(|_, _| ()).unwrap();
     }

@@ -5,7 +5,7 @@
 
 mod integer;
 mod json;
-mod people;
+mod text;
 
 use bytewright::marshal::{Value, ValueId, Values};
 use bytewright::{Error, Result};
@@ -13,7 +13,7 @@ use bytewright::{Error, Result};
 use crate::notation;
 
 pub(super) use json::json;
-pub(super) use people::people;
+pub(super) use text::text;
 
 /// The text may be so many times as long as the stream, and [`SPARE_LEN`].
 const EXPANSION_MAX: usize = 64;

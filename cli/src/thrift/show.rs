@@ -1,5 +1,5 @@
 //! Values of a message as people read them.
 
-mod people;
+mod text;
 
-pub(super) use people::{line, people};
+pub(super) use text::{line, text};

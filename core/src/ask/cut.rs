@@ -12,7 +12,7 @@ use crate::bytes::Cancel;
 use crate::capture::{BlockOptions, Clock, Format, Frame, Interface, Record};
 use crate::export::CaptureFile;
 use crate::input::{
-    CaptureReader, Pass, RecordPlace, RecordSource, Sink, StreamRecords, damage_of,
+    CaptureReader, RecordPlace, RecordSource, Sink, Stop, StreamRecords, damage_of,
 };
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 use crate::packet::{self, Field, Packet};
@@ -273,12 +273,12 @@ impl Input {
         };
         loop {
             let outcome = match records.pass(&mut sink) {
-                Ok(Pass::Enough) => return sink.failure.take().map_or(Ok(()), Err),
-                Ok(pass) => {
-                    if !records.stream.never_waits() {
+                Ok(Stop::Enough) => return sink.failure.take().map_or(Ok(()), Err),
+                Ok(stop) => {
+                    if !records.stream.is_nonblocking() {
                         sink.cut.file.flush()?;
                     }
-                    records.go_on(&pass)
+                    records.advance(&stop)
                 }
                 Err(error) => Err(error),
             };
@@ -311,12 +311,12 @@ struct Selector<'s, 'c> {
 
 impl Sink for Selector<'_, '_> {
     #[inline(always)]
-    fn place(&mut self) -> &mut Packet {
+    fn slot(&mut self) -> &mut Packet {
         &mut self.packet
     }
 
     #[inline]
-    fn placed(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool {
+    fn on_packet(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool {
         if !self.cut.options.wants(record, &place.frame(&self.packet, record)) {
             return true;
         }
@@ -326,7 +326,7 @@ impl Sink for Selector<'_, '_> {
         goes_on
     }
 
-    fn stepped_over(&mut self, place: RecordPlace<'_>) -> bool {
+    fn on_skipped(&mut self, place: RecordPlace<'_>) -> bool {
         self.begin_section(place);
         let Some((interface, options)) = place.decoder.described(place.raw()) else { return true };
         self.failure = self.cut.interface(interface, Some(options), self.interfaces).err();

@@ -40,7 +40,7 @@ pub fn flows_by_interval<E>(
     let start_of = |ts: i64| ts.div_euclid(every).saturating_mul(every);
     let mut frames = FrameBatch::new();
     let read = loop {
-        match reader.read_arrived(&mut frames) {
+        match reader.read_available(&mut frames) {
             Ok(true) => {}
             Ok(false) => break Ok(()),
             Err(error) => break Err(error),

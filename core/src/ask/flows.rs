@@ -89,7 +89,7 @@ impl FlowBatches {
         let mut frames = FrameBatch::new();
         let mut swept = Instant::now();
         loop {
-            match reader.read_arrived(&mut frames) {
+            match reader.read_available(&mut frames) {
                 Ok(true) => {}
                 Ok(false) => return Ok(Ok(())),
                 Err(error) => return Ok(Err(error)),

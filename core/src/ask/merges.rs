@@ -6,10 +6,10 @@
 use super::flows::{ReadCapture, merge_flows};
 use super::{CallsMerge, CaptureMerge, calls, flows};
 use crate::flow::{Flow, FlowOptions};
-use crate::input::{CaptureList, CaptureOptions, CaptureReader, SideBySide, Task, Turn};
+use crate::input::{CaptureList, CaptureOptions, CaptureReader, NextCapture, SideBySide, Task};
 use crate::rpc::RpcOptions;
 use crate::sums::{CallStore, FlowStore};
-use crate::workers::Lane;
+use crate::workers::TaskOutput;
 use crate::{Error, Result};
 
 /// Flows of all captures that may wait, each of some 200 bytes.
@@ -40,9 +40,9 @@ impl<'s> FlowMerges<'s> {
         options: FlowOptions,
         store: &'s FlowStore,
     ) -> Self {
-        let work = move |opened: Result<CaptureReader>, lane: &Lane<_>| {
-            let read = opened.and_then(|mut reader| send_flows(&mut reader, options, lane));
-            lane.give(FlowPart::End(read), 0);
+        let work = move |opened: Result<CaptureReader>, output: &TaskOutput<_>| {
+            let read = opened.and_then(|mut reader| send_flows(&mut reader, options, output));
+            output.give(FlowPart::End(read), 0);
         };
         let captures = SideBySide::new(list, jobs, captures, FLOWS_AHEAD, work);
         FlowMerges { captures, options, store }
@@ -69,8 +69,8 @@ impl Iterator for FlowMerges<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         Some(match self.captures.next()? {
-            Ok(Turn::Ahead(first, task)) => self.merge(first, &task),
-            Ok(Turn::Here(reader)) => {
+            Ok(NextCapture::Ahead(first, task)) => self.merge(first, &task),
+            Ok(NextCapture::Here(reader)) => {
                 (*reader).and_then(|mut reader| merge_flows(&mut reader, self.options, self.store))
             }
             Err(error) => Err(error),
@@ -82,10 +82,10 @@ impl Iterator for FlowMerges<'_> {
 fn send_flows(
     reader: &mut CaptureReader,
     options: FlowOptions,
-    lane: &Lane<FlowPart>,
+    output: &TaskOutput<FlowPart>,
 ) -> Result<ReadCapture> {
     reader.read_header()?;
-    let send = |part, weight| if lane.give(part, weight) { Ok(()) } else { Err(broken_off()) };
+    let send = |part, weight| if output.give(part, weight) { Ok(()) } else { Err(broken_off()) };
     send(FlowPart::Begin, 0)?;
     flows::read_to_merge(reader, options, &mut |flows| {
         let weight = flows.len();
@@ -110,12 +110,12 @@ impl<'s> CallMerges<'s> {
         options: RpcOptions,
         store: &'s CallStore,
     ) -> Self {
-        let work = move |opened: Result<CaptureReader>, lane: &Lane<_>| {
+        let work = move |opened: Result<CaptureReader>, output: &TaskOutput<_>| {
             let read = opened.and_then(|mut reader| {
                 reader.read_header()?;
                 calls::read_to_merge(&mut reader, options)
             });
-            lane.give(read, 1);
+            output.give(read, 1);
         };
         let captures = SideBySide::new(list, jobs, captures, 1, work);
         CallMerges { captures, options, store }
@@ -127,8 +127,10 @@ impl Iterator for CallMerges<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         Some(match self.captures.next()? {
-            Ok(Turn::Ahead(read, _)) => read.and_then(|read| read.commit(self.store.begin()?)),
-            Ok(Turn::Here(reader)) => (*reader)
+            Ok(NextCapture::Ahead(read, _)) => {
+                read.and_then(|read| read.commit(self.store.begin()?))
+            }
+            Ok(NextCapture::Here(reader)) => (*reader)
                 .and_then(|mut reader| calls::merge_calls(&mut reader, self.options, self.store)),
             Err(error) => Err(error),
         })

@@ -13,7 +13,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::{ptr, slice};
 
 use super::export::{Export, ExportOptions};
-use super::request::{self, Form, LaidOut, Leaving, RequestedColumn};
+use super::request::{self, Form, LaidOut, OutputColumn, RequestedColumn};
 use super::{Batch, Buffers, Column, DataType, Field, Schema};
 use crate::{Error, ErrorKind, Result, panics};
 
@@ -31,8 +31,8 @@ const EINVAL: c_int = 22;
 #[derive(Debug, Clone)]
 pub struct Layout {
     export: Export,
-    /// The columns in the order in which they leave.
-    columns: Vec<Leaving>,
+    /// The columns in the order of the output.
+    columns: Vec<OutputColumn>,
 }
 
 /// The names, types and meanings of columns: `struct ArrowSchema`. A reference to one leads to one of this module, or of
@@ -112,7 +112,7 @@ impl Layout {
     pub fn new(schema: &Schema, options: ExportOptions) -> Self {
         let export = Export::new(schema, options);
         let fields = export.schema().fields().iter().enumerate();
-        let columns = fields.map(|(place, field)| Leaving {
+        let columns = fields.map(|(place, field)| OutputColumn {
             place,
             form: Form::Own,
             is_nullable: field.is_nullable(),
@@ -147,8 +147,8 @@ impl Layout {
     pub fn schema(&self, metadata: &[(String, String)]) -> ArrowSchema {
         let fields = self.export.schema().fields();
         let columns = self.columns.iter();
-        let children = columns.filter_map(|leaving| {
-            fields.get(leaving.place).map(|field| ArrowSchema::field(field, leaving))
+        let children = columns.filter_map(|column| {
+            fields.get(column.place).map(|field| ArrowSchema::field(field, column))
         });
         ArrowSchema::build("+s", "", 0, metadata, children.collect(), None)
     }
@@ -162,11 +162,11 @@ impl Layout {
         let row_count = batch.len();
         let mut columns: Vec<Option<Column>> = batch.into_columns().into_iter().map(Some).collect();
         let mut children = Vec::with_capacity(columns.len());
-        for (leaving, field) in self.columns.iter().filter_map(|leaving| {
-            self.export.schema().fields().get(leaving.place).map(|field| (leaving, field))
+        for (output, field) in self.columns.iter().filter_map(|output| {
+            self.export.schema().fields().get(output.place).map(|field| (output, field))
         }) {
-            if let Some(column) = columns.get_mut(leaving.place).and_then(Option::take) {
-                children.push(ArrowArray::column(leaving.form.laid_out(column, field.name())?));
+            if let Some(column) = columns.get_mut(output.place).and_then(Option::take) {
+                children.push(ArrowArray::column(output.form.laid_out(column, field.name())?));
             }
         }
         let memory = (Buffers::default(), Vec::new());
@@ -198,8 +198,8 @@ impl ArrowSchema {
         Layout::new(schema, options).schema(metadata)
     }
 
-    fn field(field: &Field, leaving: &Leaving) -> Self {
-        let flags = if leaving.is_nullable { NULLABLE } else { 0 };
+    fn field(field: &Field, column: &OutputColumn) -> Self {
+        let flags = if column.is_nullable { NULLABLE } else { 0 };
         let mut metadata = Vec::new();
         if !field.meaning().is_empty() {
             metadata.push(("meaning".to_owned(), field.meaning().to_owned()));
@@ -208,10 +208,10 @@ impl ArrowSchema {
             metadata.push(("ARROW:extension:name".to_owned(), "arrow.uuid".to_owned()));
             metadata.push(("ARROW:extension:metadata".to_owned(), String::new()));
         }
-        let values = leaving.form.dictionary_format();
+        let values = column.form.dictionary_format();
         let dictionary =
             values.map(|values| ArrowSchema::build(values, "", NULLABLE, &[], Vec::new(), None));
-        let format = leaving.form.format(field.data_type());
+        let format = column.form.format(field.data_type());
         ArrowSchema::build(format, field.name(), flags, &metadata, Vec::new(), dictionary)
     }
 

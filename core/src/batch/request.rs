@@ -35,9 +35,9 @@ impl RequestedColumn {
     }
 }
 
-/// A column as it leaves.
+/// Column of the output.
 #[derive(Debug, Clone)]
-pub(super) struct Leaving {
+pub(super) struct OutputColumn {
     /// Its place among the converted columns.
     pub(super) place: usize,
     pub(super) form: Form,
@@ -191,7 +191,7 @@ pub(super) fn answer(
     columns: &[RequestedColumn],
     schema: &Schema,
     options: ExportOptions,
-) -> Result<(Export, Vec<Leaving>)> {
+) -> Result<(Export, Vec<OutputColumn>)> {
     let named = |field: &Field| columns.iter().find(|column| column.name == field.name());
     let export = Export::by_field(schema, |field| {
         let conversion = Conversion { options, text_as_bytes: false };
@@ -199,7 +199,7 @@ pub(super) fn answer(
     });
     let fields = export.schema().fields();
     let mut is_taken = vec![false; fields.len()];
-    let mut leaving = Vec::with_capacity(fields.len());
+    let mut output = Vec::with_capacity(fields.len());
     for column in columns {
         let free = |(place, field): &(usize, &Field)| {
             field.name() == column.name && !is_taken.get(*place).is_some_and(|is_taken| *is_taken)
@@ -209,13 +209,13 @@ pub(super) fn answer(
         };
         let form = Form::of(column, field)?;
         let is_nullable = field.is_nullable() || column.is_nullable;
-        leaving.push(Leaving { place, form, is_nullable });
+        output.push(OutputColumn { place, form, is_nullable });
         if let Some(is_taken) = is_taken.get_mut(place) {
             *is_taken = true;
         }
     }
-    match leaving.len() == fields.len() {
-        true => Ok((export, leaving)),
+    match output.len() == fields.len() {
+        true => Ok((export, output)),
         false => Err(other_columns(fields, columns)),
     }
 }

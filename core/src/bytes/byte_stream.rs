@@ -185,7 +185,7 @@ impl ByteStream {
         };
         let Some(compression) = compression else { return Ok(false) };
         // Nothing is read ahead of what somebody may still write.
-        let jobs = if self.input.never_waits() { self.jobs } else { 1 };
+        let jobs = if self.input.is_nonblocking() { self.jobs } else { 1 };
         self.decoder = match compression {
             Compression::None => Decoder::Plain,
             Compression::Gzip => {
@@ -252,7 +252,7 @@ impl ByteStream {
     #[inline]
     pub fn fill(&mut self, at_least: usize) -> Result<&[u8]> {
         if self.buffer.len() - self.start < at_least {
-            self.input.set_never_wait(false);
+            self.input.set_nonblocking(false);
             self.fill_more(at_least)?;
         }
         Ok(self.buffered())
@@ -266,7 +266,7 @@ impl ByteStream {
         if self.buffer.len() - self.start >= at_least {
             return Ok(Fill::Ready);
         }
-        self.input.set_never_wait(true);
+        self.input.set_nonblocking(true);
         self.fill_more(at_least)
     }
 
@@ -334,9 +334,9 @@ impl ByteStream {
         self.input.len()
     }
 
-    /// Returns true if a read never has to wait for somebody else to write: see [`Source::never_waits`].
-    pub fn never_waits(&self) -> bool {
-        self.input.never_waits()
+    /// Returns true if a read never has to wait for somebody else to write: see [`Source::is_nonblocking`].
+    pub fn is_nonblocking(&self) -> bool {
+        self.input.is_nonblocking()
     }
 
     /// A second reader of the bytes of plain input, for another thread: see [`Source::another`].
@@ -484,9 +484,9 @@ impl ByteStream {
         if is_in_buffer { Ok(()) } else { self.seek_in_input(offset) }
     }
 
-    /// Stands at `offset` beyond the end that was found, where there is nothing to read, as one may in a
+    /// Seeks to `offset` past the end that was found, where there is nothing to read, as one may in a
     /// plain file. Elsewhere it changes nothing.
-    pub fn stand_beyond_end(&mut self, offset: u64) {
+    pub fn seek_past_end(&mut self, offset: u64) {
         if self.ended && offset > self.position() && self.buffered().is_empty() {
             self.buffer.clear();
             self.start = 0;
@@ -549,11 +549,11 @@ impl ByteStream {
         self.base = position.saturating_sub(bytes.len() as u64);
     }
 
-    /// Lets the end of plain input be looked for once more: a file may have grown since.
-    pub fn look_again(&mut self) {
+    /// Checks the end of plain input again on the next read: a file may have grown since.
+    pub fn recheck_end(&mut self) {
         if self.ended && matches!(self.decoder, Decoder::Plain) {
             self.ended = false;
-            self.input.look_again();
+            self.input.recheck_end();
         }
     }
 
@@ -624,7 +624,7 @@ fn read_plain(input: &mut Input, output: &mut Vec<u8>) -> Result<bool> {
     // A file fills the piece up; a pipe hands on what is there.
     while output.len() < output.capacity()
         && input.bytes().is_empty()
-        && (output.len() == before || input.never_waits())
+        && (output.len() == before || input.is_nonblocking())
     {
         match input.read_into(output)? {
             None => return Ok(true),

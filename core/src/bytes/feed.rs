@@ -26,7 +26,7 @@ struct State {
     /// The end came, and nobody was told yet.
     ended: bool,
     can_seek: bool,
-    sought: Option<u64>,
+    seek: Option<u64>,
 }
 
 impl Feed {
@@ -60,15 +60,15 @@ impl Feed {
         self.state().ended = true;
     }
 
-    /// The place from which the next bytes are wanted, if another one than where the last ones ended;
-    /// an offset from where the first ones began. It is told once.
-    pub fn take_sought(&self) -> Option<u64> {
-        self.state().sought.take()
+    /// Takes the seek that the object has to do before the next bytes, if there is one: an offset from where the
+    /// first ones began.
+    pub fn take_seek(&self) -> Option<u64> {
+        self.state().seek.take()
     }
 
-    /// Puts a place back that was taken and could not be gone to.
-    pub fn put_sought_back(&self, offset: u64) {
-        self.state().sought.get_or_insert(offset);
+    /// Restores a seek that was taken and failed.
+    pub fn restore_seek(&self, offset: u64) {
+        self.state().seek.get_or_insert(offset);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -99,7 +99,7 @@ impl Source for FeedSource {
             state.bytes.clear();
             state.taken = 0;
             state.ended = false;
-            state.sought = Some(offset);
+            state.seek = Some(offset);
         }
         Ok(state.can_seek)
     }

@@ -19,7 +19,7 @@ use super::isal;
 #[non_exhaustive]
 pub enum InflateBackend {
     /// zlib-rs, in Rust and built in.
-    ZlibRs,
+    Zlib,
     /// Intel's isa-l, loaded where the system has it. How much faster it is depends on processor and
     /// data: up to 3 times on text, nothing on some processors.
     Isal,
@@ -29,9 +29,9 @@ impl InflateBackend {
     /// The backends that work on this machine, best first.
     pub fn available() -> &'static [InflateBackend] {
         if isal::is_available() {
-            &[InflateBackend::Isal, InflateBackend::ZlibRs]
+            &[InflateBackend::Isal, InflateBackend::Zlib]
         } else {
-            &[InflateBackend::ZlibRs]
+            &[InflateBackend::Zlib]
         }
     }
 
@@ -47,7 +47,7 @@ impl InflateBackend {
     /// there would compare a library with itself.
     fn chosen(named: Option<&OsStr>, available: &[InflateBackend]) -> Result<InflateBackend> {
         let Some(named) = named.filter(|named| !named.is_empty()) else {
-            return Ok(available.first().copied().unwrap_or(InflateBackend::ZlibRs));
+            return Ok(available.first().copied().unwrap_or(InflateBackend::Zlib));
         };
         available.iter().copied().find(|backend| named == backend.value()).ok_or_else(|| {
             let values: Vec<_> = available.iter().map(|backend| backend.value()).collect();
@@ -63,7 +63,7 @@ impl InflateBackend {
     /// The value of the variable that names it.
     fn value(self) -> &'static str {
         match self {
-            InflateBackend::ZlibRs => "zlib",
+            InflateBackend::Zlib => "zlib",
             InflateBackend::Isal => "isal",
         }
     }
@@ -71,7 +71,7 @@ impl InflateBackend {
     /// The library's own name.
     pub fn name(self) -> &'static str {
         match self {
-            InflateBackend::ZlibRs => "zlib-rs",
+            InflateBackend::Zlib => "zlib-rs",
             InflateBackend::Isal => "isa-l",
         }
     }
@@ -106,7 +106,7 @@ pub(super) struct Inflated {
 
 /// The state of one deflate stream.
 pub(super) enum Inflater {
-    ZlibRs(Box<Decompress>),
+    Zlib(Box<Decompress>),
     Isal(isal::Inflate),
 }
 
@@ -115,14 +115,14 @@ impl Inflater {
     pub(super) fn new(backend: InflateBackend) -> Self {
         let isal = match backend {
             InflateBackend::Isal => isal::Inflate::new(),
-            InflateBackend::ZlibRs => None,
+            InflateBackend::Zlib => None,
         };
-        isal.map_or_else(|| Inflater::ZlibRs(Box::new(Decompress::new(false))), Inflater::Isal)
+        isal.map_or_else(|| Inflater::Zlib(Box::new(Decompress::new(false))), Inflater::Isal)
     }
 
     pub(super) fn backend(&self) -> InflateBackend {
         match self {
-            Inflater::ZlibRs(_) => InflateBackend::ZlibRs,
+            Inflater::Zlib(_) => InflateBackend::Zlib,
             Inflater::Isal(_) => InflateBackend::Isal,
         }
     }
@@ -130,7 +130,7 @@ impl Inflater {
     /// Memory that it takes. zlib-rs does not say: it is a window of 32 KiB and tables.
     pub(super) fn memory_bytes(&self) -> usize {
         match self {
-            Inflater::ZlibRs(_) => 48 << 10,
+            Inflater::Zlib(_) => 48 << 10,
             Inflater::Isal(_) => isal::STATE_SIZE,
         }
     }
@@ -138,7 +138,7 @@ impl Inflater {
     /// Makes ready for the next stream.
     pub(super) fn reset(&mut self) {
         match self {
-            Inflater::ZlibRs(decompress) => decompress.reset(false),
+            Inflater::Zlib(decompress) => decompress.reset(false),
             Inflater::Isal(inflate) => inflate.reset(),
         }
     }
@@ -147,13 +147,13 @@ impl Inflater {
     /// ends. Where the room is used up there may be more to come from an empty `input`.
     pub(super) fn inflate(&mut self, input: &[u8], output: &mut Vec<u8>) -> Inflated {
         match self {
-            Inflater::ZlibRs(decompress) => inflate_zlib_rs(decompress, input, output),
+            Inflater::Zlib(decompress) => inflate_zlib(decompress, input, output),
             Inflater::Isal(inflate) => inflate.inflate(input, output),
         }
     }
 }
 
-fn inflate_zlib_rs(decompress: &mut Decompress, input: &[u8], output: &mut Vec<u8>) -> Inflated {
+fn inflate_zlib(decompress: &mut Decompress, input: &[u8], output: &mut Vec<u8>) -> Inflated {
     let before = decompress.total_in();
     let outcome = match decompress.decompress_vec(input, output, FlushDecompress::None) {
         Ok(Status::Ok | Status::BufError) => Outcome::More,
@@ -170,7 +170,7 @@ fn inflate_zlib_rs(decompress: &mut Decompress, input: &[u8], output: &mut Vec<u
 mod tests {
     use super::*;
 
-    use InflateBackend::{Isal, ZlibRs};
+    use InflateBackend::{Isal, Zlib};
 
     fn chosen(named: Option<&str>, available: &[InflateBackend]) -> Result<InflateBackend> {
         InflateBackend::chosen(named.map(OsStr::new), available)
@@ -179,27 +179,27 @@ mod tests {
     #[test]
     fn the_fastest_backend_serves_where_none_is_named() {
         for named in [None, Some("")] {
-            assert_eq!(chosen(named, &[Isal, ZlibRs]).unwrap(), Isal);
-            assert_eq!(chosen(named, &[ZlibRs]).unwrap(), ZlibRs);
+            assert_eq!(chosen(named, &[Isal, Zlib]).unwrap(), Isal);
+            assert_eq!(chosen(named, &[Zlib]).unwrap(), Zlib);
         }
     }
 
     #[test]
     fn the_backend_that_is_named_serves() {
-        assert_eq!(chosen(Some("zlib"), &[Isal, ZlibRs]).unwrap(), ZlibRs);
-        assert_eq!(chosen(Some("isal"), &[Isal, ZlibRs]).unwrap(), Isal);
+        assert_eq!(chosen(Some("zlib"), &[Isal, Zlib]).unwrap(), Zlib);
+        assert_eq!(chosen(Some("isal"), &[Isal, Zlib]).unwrap(), Isal);
     }
 
     #[test]
     fn a_name_of_no_backend_and_one_of_a_library_that_is_absent_are_refused() {
-        let error = chosen(Some("quickly"), &[Isal, ZlibRs]).unwrap_err();
+        let error = chosen(Some("quickly"), &[Isal, Zlib]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Argument);
         assert_eq!(
             error.message(),
             "expected BYTEWRIGHT_INFLATE to name a decompressor that works here (isal, zlib), found \
              \"quickly\""
         );
-        let error = chosen(Some("isal"), &[ZlibRs]).unwrap_err();
+        let error = chosen(Some("isal"), &[Zlib]).unwrap_err();
         assert!(error.message().ends_with("works here (zlib), found \"isal\""), "{error}");
     }
 }

@@ -36,7 +36,7 @@ pub(super) struct Input {
     base: u64,
     ended: bool,
     /// Never waits, whatever the caller.
-    never_wait: bool,
+    is_nonblocking: bool,
     /// Error that ended reading ahead: returned when the bytes before it were taken.
     deferred: Option<Error>,
 }
@@ -48,8 +48,8 @@ impl Input {
     }
 
     fn over(source: Box<dyn Source>, cancel: Cancel, buffer: Vec<u8>) -> Self {
-        let (position, base, ended, never_wait, deferred) = (0, 0, false, false, None);
-        Input { source, cancel, buffer, position, base, ended, never_wait, deferred }
+        let (position, base, ended, is_nonblocking, deferred) = (0, 0, false, false, None);
+        Input { source, cancel, buffer, position, base, ended, is_nonblocking, deferred }
     }
 
     /// An input of these bytes, and none behind them.
@@ -103,14 +103,14 @@ impl Input {
         &self.cancel
     }
 
-    /// Sets whether from now on nothing is waited for, not even for what `may_wait` or a disk.
-    pub(super) fn set_never_wait(&mut self, never_wait: bool) {
-        self.never_wait = never_wait;
+    /// Sets the mode without waiting, in which not even a disk is waited for, or what `may_wait` allows.
+    pub(super) fn set_nonblocking(&mut self, is_nonblocking: bool) {
+        self.is_nonblocking = is_nonblocking;
     }
 
     /// Returns true if waiting is never needed to get more.
-    pub(super) fn never_waits(&self) -> bool {
-        self.source.never_waits()
+    pub(super) fn is_nonblocking(&self) -> bool {
+        self.source.is_nonblocking()
     }
 
     /// Takes `count` of [`Input::bytes`].
@@ -134,7 +134,7 @@ impl Input {
             if self.ended {
                 return Ok(Supply::Ended);
             }
-            if !may_wait && !self.source.never_waits() {
+            if !may_wait && !self.source.is_nonblocking() {
                 return Ok(Supply::Later);
             }
             if !self.read_piece()? {
@@ -202,8 +202,8 @@ impl Input {
         Ok(true)
     }
 
-    /// Lets the next read look once more whether there is something after the end.
-    pub(super) fn look_again(&mut self) {
+    /// Lets the next read check the end again: something may come after it.
+    pub(super) fn recheck_end(&mut self) {
         self.ended = false;
     }
 
@@ -268,7 +268,7 @@ impl Input {
         }
         let before = into.len();
         let limit = into.capacity() - before;
-        if self.never_wait {
+        if self.is_nonblocking {
             if self.source.try_read(into, limit)?.is_none() {
                 return Ok(None);
             }

@@ -295,7 +295,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_self_test_stream_is_what_zlib_rs_makes_of_it_too() {
+    fn the_self_test_stream_is_what_zlib_makes_of_it_too() {
         let mut output = Vec::with_capacity(80_000);
         let mut decompress = flate2::Decompress::new(false);
         let flush = flate2::FlushDecompress::Finish;

@@ -259,8 +259,8 @@ impl Members {
             done.raw.clear();
             done.raw.extend_from_slice(raw.unwrap_or_default());
             let backend = self.decoder.backend();
-            workers.add(move |lane| {
-                lane.give(decompress(done, guess.bytes_len, backend), 1);
+            workers.add(move |output| {
+                output.give(decompress(done, guess.bytes_len, backend), 1);
             });
             self.units.push_back((self.tasks, guess.raw_len));
             self.tasks += 1;

@@ -31,11 +31,11 @@ pub(super) fn try_read_at(
     into: &mut Vec<u8>,
     limit: usize,
     offset: u64,
-    ability: &mut Ability,
+    support: &mut NonblockingSupport,
 ) -> Result<Option<usize>, Errno> {
     let mut is_there = true;
     let count = append(into, limit, |spare| {
-        let count = try_read_slice_at(file, spare, offset, ability)?;
+        let count = try_read_slice_at(file, spare, offset, support)?;
         is_there = count.is_some();
         Ok(count.unwrap_or(0))
     })?;
@@ -47,26 +47,28 @@ pub(super) fn try_read_slice_at(
     file: &File,
     into: &mut [MaybeUninit<u8>],
     offset: u64,
-    ability: &mut Ability,
+    support: &mut NonblockingSupport,
 ) -> Result<Option<usize>, Errno> {
-    if *ability == Ability::Unknown {
+    if *support == NonblockingSupport::Unknown {
         match read_now(file, into, offset) {
-            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => *ability = Ability::of(file),
+            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
+                *support = NonblockingSupport::of(file)
+            }
             Err(Errno::AGAIN) => return Ok(None),
             answer => return answer.map(Some),
         }
     }
-    match ability {
-        Ability::IsMemory => {
+    match support {
+        NonblockingSupport::IsMemory => {
             rustix::io::pread(file, into, offset).map(|(read, _)| Some(read.len()))
         }
-        Ability::Unknown | Ability::MayWait => Ok(None),
+        NonblockingSupport::Unknown | NonblockingSupport::MayWait => Ok(None),
     }
 }
 
-/// Ability of a file system to say whether a read would wait.
+/// Support of a file system for reads that do not wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ability {
+pub(super) enum NonblockingSupport {
     /// It says so, as far as we know.
     Unknown,
     /// It keeps its files in memory, and in nothing else.
@@ -78,20 +80,20 @@ pub(super) enum Ability {
 /// The numbers of Linux's file systems in memory: tmpfs and ramfs.
 const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
 
-impl Ability {
+impl NonblockingSupport {
     #[cfg(target_os = "linux")]
-    fn of(file: &File) -> Ability {
+    fn of(file: &File) -> NonblockingSupport {
         match rustix::fs::fstatfs(file) {
             Ok(status) if IN_MEMORY.contains(&(status.f_type as u64 & 0xffff_ffff)) => {
-                Ability::IsMemory
+                NonblockingSupport::IsMemory
             }
-            _ => Ability::MayWait,
+            _ => NonblockingSupport::MayWait,
         }
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn of(_: &File) -> Ability {
-        Ability::MayWait
+    fn of(_: &File) -> NonblockingSupport {
+        NonblockingSupport::MayWait
     }
 }
 

@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, Mode, OFlags, SeekFrom};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::read_at::{Ability, read_at, try_read_at, try_read_slice_at};
+use super::read_at::{NonblockingSupport, read_at, try_read_at, try_read_slice_at};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A door through which raw (perhaps compressed) bytes come in.
@@ -55,7 +55,7 @@ pub trait Source: Send {
 
     /// Returns true if a read never has to wait for somebody else to write. Then pieces are filled up;
     /// otherwise what is there is handed on at once.
-    fn never_waits(&self) -> bool {
+    fn is_nonblocking(&self) -> bool {
         false
     }
 
@@ -269,7 +269,7 @@ struct Regular {
     /// Offset of the file when we got it.
     start: u64,
     position: u64,
-    ability: Ability,
+    support: NonblockingSupport,
 }
 
 impl FileSource {
@@ -300,7 +300,7 @@ impl FileSource {
             FileType::RegularFile => {
                 let start = rustix::fs::seek(&fd, SeekFrom::Current(0))
                     .map_err(|errno| io_error("seek", errno))?;
-                Some(Regular { start, position: start, ability: Ability::Unknown })
+                Some(Regular { start, position: start, support: NonblockingSupport::Unknown })
             }
             _ => None,
         };
@@ -414,8 +414,8 @@ impl Source for FileSource {
         if self.cancel.is_ended() {
             return Ok(Some(0));
         }
-        let (offset, ability) = (regular.position, &mut regular.ability);
-        let read = try_read_at(&self.file, into, limit, offset, ability);
+        let (offset, support) = (regular.position, &mut regular.support);
+        let read = try_read_at(&self.file, into, limit, offset, support);
         let count = read.map_err(|errno| io_error("read", errno))?;
         regular.position += count.unwrap_or(0) as u64;
         Ok(count)
@@ -427,8 +427,8 @@ impl Source for FileSource {
         if self.cancel.is_ended() {
             return Ok(Some(0));
         }
-        let (offset, ability) = (regular.position, &mut regular.ability);
-        let read = try_read_slice_at(&self.file, into, offset, ability);
+        let (offset, support) = (regular.position, &mut regular.support);
+        let read = try_read_slice_at(&self.file, into, offset, support);
         let count = read.map_err(|errno| io_error("read", errno))?;
         regular.position += count.unwrap_or(0) as u64;
         Ok(count)
@@ -447,7 +447,7 @@ impl Source for FileSource {
         Some(self.size()?.saturating_sub(regular.start))
     }
 
-    fn never_waits(&self) -> bool {
+    fn is_nonblocking(&self) -> bool {
         self.is_regular()
     }
 
@@ -464,7 +464,8 @@ impl Source for FileSource {
 
     fn another(&self) -> Option<Box<dyn Source>> {
         let start = self.regular.as_ref()?.start;
-        let regular = Some(Regular { start, position: start, ability: Ability::Unknown });
+        let regular =
+            Some(Regular { start, position: start, support: NonblockingSupport::Unknown });
         let (file, cancel) = (Arc::clone(&self.file), self.cancel.clone());
         let last = LAST_BYTES_MAX;
         Some(Box::new(FileSource { file, regular, cancel, last, short: Vec::new() }))

@@ -32,7 +32,7 @@ impl WholeFile {
             Err(error) => return Err(Error::io("find", &error).in_file(&shown)),
         };
         let mut source = FileSource::open(&path).map_err(|error| error.in_file(&shown))?;
-        if !source.never_waits() {
+        if !source.is_nonblocking() {
             let message = "expected a file, found something that may have no end";
             return Err(Error::new(ErrorKind::Argument, message).in_file(&shown));
         }

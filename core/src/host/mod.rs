@@ -3,7 +3,6 @@
 //! the interface of its language, converts values, and implements [`Host`], [`TurnHost`] and [`StreamHost`].
 
 pub mod adb;
-mod ahead;
 mod asked;
 mod background;
 mod call_bytes;
@@ -20,6 +19,7 @@ mod pass_host;
 mod reader;
 mod report;
 mod rows;
+mod side_by_side;
 mod stream_host;
 pub mod table;
 mod turn;

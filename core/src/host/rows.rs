@@ -4,12 +4,12 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::ahead;
 use super::asked::Asked;
 use super::capture::Capture;
 use super::flow_table::FlowTableFile;
 use super::pass::{Item, Pass};
 use super::pass_host::Host;
+use super::side_by_side;
 use crate::ask::{Answer, Question, Run};
 use crate::batch::{Batch, Schema, Value};
 use crate::input::CaptureOptions;
@@ -167,7 +167,7 @@ impl Rows {
         let asked = Asked::of_run(&self.run, is_last);
         let capture = match source {
             CaptureSource::Path(_, options) if !files.is_empty() => {
-                return Ok((None, ahead::start(asked, files, &options)?));
+                return Ok((None, side_by_side::start(asked, files, &options)?));
             }
             CaptureSource::Open(capture) => capture,
             CaptureSource::Path(path, options) => Arc::new(Capture::open(&path, options)?),

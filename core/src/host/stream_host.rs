@@ -16,12 +16,12 @@ pub trait StreamHost: TurnHost {
         let _ = bytes;
     }
 
-    /// Waits until the object has something, and brings some of it, or its end, into `feed`. No interrupt may come between
+    /// Waits until the object has something, and reads some of it, or its end, into `feed`. No interrupt may come between
     /// the object giving bytes and the feed having them, or they are lost.
     ///
     /// # Errors
     /// Returns the error that the object raises.
-    fn bring(&self, feed: &Feed) -> Result<(), Self::Error> {
+    fn read_into(&self, feed: &Feed) -> Result<(), Self::Error> {
         match self.read(PIECE)? {
             bytes if bytes.is_empty() => feed.end(),
             bytes => feed.push(&bytes),
@@ -29,12 +29,12 @@ pub trait StreamHost: TurnHost {
         Ok(())
     }
 
-    /// Waits until the object takes something, and gives it some of [`Writer::gathered`]. How much it took is told to
-    /// [`Writer::forget`] before an interrupt can come, or it is given those bytes once more.
+    /// Waits until the object takes something, and writes some of [`Writer::gathered`] to it. How much it took is told to
+    /// [`Writer::forget`] before an interrupt can come, or those bytes are written once more.
     ///
     /// # Errors
     /// Returns the error that the object raises.
-    fn give(&self, writer: &Writer<Self::Caller>) -> Result<(), Self::Error> {
+    fn write_from(&self, writer: &Writer<Self::Caller>) -> Result<(), Self::Error> {
         let _ = writer;
         Err(self.error(Error::internal("a writer to an object that takes nothing")))
     }

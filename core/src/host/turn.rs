@@ -117,8 +117,8 @@ pub enum Taken {
     Already,
     /// It was nobody's.
     Now,
-    /// Who had it is gone without giving it back: a fork copies one thread, not those beside it.
-    FromTheGone,
+    /// The thread that had it was not copied by a fork, so that it could not give it back.
+    AfterFork,
 }
 
 /// A turn that one caller at a time can take.
@@ -157,11 +157,11 @@ impl<C: Clone> Turn<C> {
         }
     }
 
-    /// Says whether another strand of this thread has it, which cannot go on while this one waits.
+    /// Returns true if another strand of this thread holds it, which cannot go on while this one waits.
     ///
     /// # Errors
     /// Fails if the host cannot tell.
-    pub fn is_of_suspended_strand<H: TurnHost<Caller = C>>(
+    pub fn is_held_by_other_strand<H: TurnHost<Caller = C>>(
         &self,
         host: &H,
     ) -> Result<bool, H::Error> {
@@ -178,7 +178,7 @@ impl<C: Clone> Turn<C> {
     /// # Errors
     /// Fails if the host cannot tell.
     pub fn is_of_others<H: TurnHost<Caller = C>>(&self, host: &H) -> Result<bool, H::Error> {
-        Ok(self.is_taken() && !self.is_mine(host)? && !self.is_of_suspended_strand(host)?)
+        Ok(self.is_taken() && !self.is_mine(host)? && !self.is_held_by_other_strand(host)?)
     }
 
     /// Waits until it is this caller's. [`ErrorKind::Lock`] where another strand of this thread has it, which could not
@@ -187,7 +187,7 @@ impl<C: Clone> Turn<C> {
         if self.is_mine(host).map_err(Failure::Host)? {
             return Ok(Taken::Already);
         }
-        if self.is_of_suspended_strand(host).map_err(Failure::Host)? {
+        if self.is_held_by_other_strand(host).map_err(Failure::Host)? {
             return Err(host.refusal().into());
         }
         let caller = host.caller().map_err(Failure::Host)?;
@@ -208,7 +208,7 @@ impl<C: Clone> Turn<C> {
     fn note_holder(&self, caller: C) -> Taken {
         let gone = self.holder.replace(Some(caller));
         self.is_taken.set(true);
-        if gone.is_some() { Taken::FromTheGone } else { Taken::Now }
+        if gone.is_some() { Taken::AfterFork } else { Taken::Now }
     }
 
     /// Makes it nobody's again.

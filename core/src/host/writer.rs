@@ -202,7 +202,7 @@ impl<C: Clone> Writer<C> {
                 self.with_file(host, FileWriter::write)?;
             } else {
                 self.return_object(host)?;
-                host.give(self)?;
+                host.write_from(self)?;
             }
         }
         Ok(())

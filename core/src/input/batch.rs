@@ -133,14 +133,14 @@ impl FrameBatch {
 
 impl Sink for FrameBatch {
     #[inline(always)]
-    fn place(&mut self) -> &mut Packet {
+    fn slot(&mut self) -> &mut Packet {
         let index = self.packets.len();
         self.packets.push(Packet::default());
         &mut self.packets[index]
     }
 
     #[inline(always)]
-    fn placed(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool {
+    fn on_packet(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool {
         self.add_start(record, place.view);
         self.add_interface(record, place.decoder);
         true

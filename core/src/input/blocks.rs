@@ -119,10 +119,10 @@ impl Blocks {
     fn add(&mut self, kit: Kit) {
         let (about, index) = (Arc::clone(&self.about), self.added);
         self.added += 1;
-        self.workers.add(move |lane| {
+        self.workers.add(move |output| {
             // Whatever happens here, the next block must not wait for ever.
-            let turn = Turn { chain: &about.chain, index };
-            lane.give(read_block(kit, &about, turn), 1);
+            let token = DecoderToken { chain: &about.chain, index };
+            output.give(read_block(kit, &about, token), 1);
         });
     }
 
@@ -203,7 +203,7 @@ struct Link {
 }
 
 /// The right of a block to have the decoder once. Given up, it lets the next block come.
-struct Turn<'c> {
+struct DecoderToken<'c> {
     chain: &'c Chain,
     index: usize,
 }
@@ -219,7 +219,7 @@ impl Chain {
     }
 }
 
-impl Turn<'_> {
+impl DecoderToken<'_> {
     /// Waits for the decoder; none behind the end.
     fn wait(&self) -> Option<Link> {
         let mut state = self.chain.lock();
@@ -235,7 +235,7 @@ impl Turn<'_> {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for DecoderToken<'_> {
     fn drop(&mut self) {
         let mut state = self.chain.lock();
         // Threads that come out of turn have none before them that could hang.
@@ -257,12 +257,12 @@ struct BlockRecord {
 }
 
 /// Reads, looks through and decodes a block.
-fn read_block(mut kit: Kit, about: &About, turn: Turn<'_>) -> Block {
-    let start = about.start + turn.index as u64 * BLOCK as u64;
+fn read_block(mut kit: Kit, about: &About, token: DecoderToken<'_>) -> Block {
+    let start = about.start + token.index as u64 * BLOCK as u64;
     let mut bytes = Bytes::new(kit.batch.clear(), start);
     bytes.seek(&mut *kit.source);
     bytes.read_to(&mut *kit.source, BLOCK);
-    let Some(mut link) = turn.wait() else {
+    let Some(mut link) = token.wait() else {
         kit.batch.keep(bytes.buffer, PADDING);
         return Block { kit, end: None };
     };
@@ -274,11 +274,11 @@ fn read_block(mut kit: Kit, about: &About, turn: Turn<'_>) -> Block {
     let position = link.offset;
     let mut end = match result {
         None => {
-            turn.hand_on(link);
+            token.hand_on(link);
             None
         }
         Some(result) => {
-            drop(turn);
+            drop(token);
             Some(End { result, decoder: link.decoder, position })
         }
     };
@@ -410,7 +410,7 @@ fn decode_records(kit: &mut Kit, bytes: &[u8], before: u64, options: DecodeOptio
             captured: captured.get(..found.caplen as usize).unwrap_or_default(),
         };
         let selection = selection.as_mut();
-        if decode_selected(selection, &record, number, options, || batch.place()) {
+        if decode_selected(selection, &record, number, options, || batch.slot()) {
             batch.add_start(&record, bytes);
             batch.add_interface_from(interfaces, index);
         }

@@ -1,7 +1,6 @@
 //! Captures as they are read: a file, a part of one, many side by side, or an interface. This module connects the decoders
 //! with the bytes, and hands out packets, frames and columns; `ask` makes answers of them.
 
-mod ahead;
 mod batch;
 mod blocks;
 mod capture_options;
@@ -14,12 +13,12 @@ mod libpcap;
 mod live;
 mod live_options;
 mod parts;
+mod prefetch;
 mod reader;
 mod records;
 mod selection;
 mod side_by_side;
 
-pub use ahead::{CapturesAhead, Needs};
 pub use batch::FrameBatch;
 pub use capture_options::CaptureOptions;
 pub(crate) use content::ContentHasher;
@@ -31,8 +30,9 @@ pub use libpcap::version as libpcap_version;
 pub use live::LiveCounts;
 pub use live_options::LiveOptions;
 pub use parts::{CapturePart, capture_parts};
+pub use prefetch::{Needs, PrefetchedCaptures};
 pub use reader::CaptureReader;
 pub use records::CaptureFacts;
-pub(crate) use records::{Pass, RecordPlace, RecordSource, Sink, StreamRecords};
+pub(crate) use records::{RecordPlace, RecordSource, Sink, Stop, StreamRecords};
 pub use side_by_side::CaptureList;
-pub(crate) use side_by_side::{SideBySide, Task, Turn};
+pub(crate) use side_by_side::{NextCapture, SideBySide, Task};

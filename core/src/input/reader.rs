@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::blocks;
 use super::live::Watermark;
-use super::records::{CaptureFacts, Pass, RecordPlace, RecordSource, Sink, StreamRecords};
+use super::records::{CaptureFacts, RecordPlace, RecordSource, Sink, Stop, StreamRecords};
 use super::selection::Selection;
 use super::{CaptureOptions, FrameBatch};
 use crate::bytes::{ByteStream, Cancel};
@@ -77,7 +77,7 @@ impl CaptureReader {
         };
         let mut jobs = options.stream.jobs;
         if let Some(part) = &options.part {
-            records.go_to(part)?;
+            records.seek_to_part(part)?;
             jobs = 1;
         }
         let (source, options) = (Source::Stream(Box::new(records)), Box::new(options.clone()));
@@ -141,7 +141,7 @@ impl CaptureReader {
     /// Returns true if the packets can be read once more: those of a file, and not those of a pipe or an interface.
     pub(crate) fn can_be_read_again(&self) -> bool {
         match &self.source {
-            Source::Stream(records) => records.stream.never_waits(),
+            Source::Stream(records) => records.stream.is_nonblocking(),
             Source::Batches(batches) => !batches.source.facts().is_live,
         }
     }
@@ -300,9 +300,9 @@ impl CaptureReader {
     ///
     /// # Errors
     /// Those of [`CaptureReader::read_frames`].
-    pub(crate) fn read_arrived(&mut self, batch: &mut FrameBatch) -> Result<bool> {
+    pub(crate) fn read_available(&mut self, batch: &mut FrameBatch) -> Result<bool> {
         match self.source() {
-            Source::Stream(records) => records.read_arrived(batch),
+            Source::Stream(records) => records.read_available(batch),
             Source::Batches(batches) => {
                 batches.read_frames(batch)?;
                 Ok(!batch.is_empty())
@@ -366,9 +366,9 @@ impl StreamRecords {
     fn show_until(&mut self, caller: &mut impl Sink, enough: impl Fn() -> bool) -> Result<bool> {
         loop {
             match self.pass(caller)? {
-                Pass::Enough => return Ok(true),
-                Pass::Need(_) if self.watermark.is_some() && enough() => return Ok(true),
-                pass if self.go_on(&pass)? => {}
+                Stop::Enough => return Ok(true),
+                Stop::Need(_) if self.watermark.is_some() && enough() => return Ok(true),
+                stop if self.advance(&stop)? => {}
                 _ => return Ok(false),
             }
         }
@@ -378,8 +378,8 @@ impl StreamRecords {
     fn read_block(&mut self, block: &mut Block) -> Result<()> {
         loop {
             match self.pass(block)? {
-                Pass::Enough => return Ok(()),
-                pass if self.go_on(&pass)? => {}
+                Stop::Enough => return Ok(()),
+                stop if self.advance(&stop)? => {}
                 _ => return Ok(()),
             }
         }
@@ -391,7 +391,7 @@ impl StreamRecords {
         let result = loop {
             block.room = BLOCK_PACKETS.min(rows_max - columns.len());
             match self.pass(&mut block) {
-                Ok(Pass::Enough) => {
+                Ok(Stop::Enough) => {
                     columns.extend(&block.packets);
                     block.packets.clear();
                     if columns.len() == rows_max {
@@ -399,12 +399,12 @@ impl StreamRecords {
                     }
                 }
                 // Who captures now wants them now.
-                Ok(Pass::Need(_))
+                Ok(Stop::Need(_))
                     if self.watermark.is_some() && columns.len() + block.packets.len() > 0 =>
                 {
                     break Ok(());
                 }
-                Ok(pass) => match self.go_on(&pass) {
+                Ok(stop) => match self.advance(&stop) {
                     Ok(true) => {}
                     ended => break ended.map(drop),
                 },
@@ -481,12 +481,12 @@ struct Caller<F> {
 
 impl<F: FnMut(&Packet, &[u8]) -> bool> Sink for Caller<F> {
     #[inline(always)]
-    fn place(&mut self) -> &mut Packet {
+    fn slot(&mut self) -> &mut Packet {
         &mut self.packet
     }
 
     #[inline(always)]
-    fn placed(&mut self, record: &Record<'_>, _: RecordPlace<'_>) -> bool {
+    fn on_packet(&mut self, record: &Record<'_>, _: RecordPlace<'_>) -> bool {
         (self.each)(&self.packet, record.captured)
     }
 }
@@ -499,12 +499,12 @@ struct FrameCaller<F> {
 
 impl<F: FnMut(&Frame<'_>) -> bool> Sink for FrameCaller<F> {
     #[inline(always)]
-    fn place(&mut self) -> &mut Packet {
+    fn slot(&mut self) -> &mut Packet {
         &mut self.packet
     }
 
     #[inline(always)]
-    fn placed(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool {
+    fn on_packet(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool {
         (self.each)(&place.frame(&self.packet, record))
     }
 }
@@ -517,14 +517,14 @@ struct Block {
 
 impl Sink for Block {
     #[inline(always)]
-    fn place(&mut self) -> &mut Packet {
+    fn slot(&mut self) -> &mut Packet {
         let index = self.packets.len();
         self.packets.push(Packet::default());
         &mut self.packets[index]
     }
 
     #[inline(always)]
-    fn placed(&mut self, _: &Record<'_>, _: RecordPlace<'_>) -> bool {
+    fn on_packet(&mut self, _: &Record<'_>, _: RecordPlace<'_>) -> bool {
         self.packets.len() < self.room
     }
 }

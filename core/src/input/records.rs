@@ -62,8 +62,8 @@ pub(crate) struct StreamRecords {
     pub(crate) end: u64,
 }
 
-/// Reason why a pass over the bytes in view ended.
-pub(crate) enum Pass {
+/// Reason why a pass over the bytes in view stopped.
+pub(crate) enum Stop {
     /// The caller has enough.
     Enough,
     /// More bytes than are in view are needed.
@@ -75,8 +75,8 @@ pub(crate) enum Pass {
 }
 
 impl StreamRecords {
-    /// Goes on with the records of a part of the capture, of which nothing was read yet.
-    pub(crate) fn go_to(&mut self, part: &CapturePart) -> Result<()> {
+    /// Seeks to a part of the capture, of which nothing was read yet.
+    pub(crate) fn seek_to_part(&mut self, part: &CapturePart) -> Result<()> {
         if part.start > 0 {
             self.read_header()?;
             let is_plain = self.stream.compression() == Compression::None;
@@ -92,9 +92,9 @@ impl StreamRecords {
         Ok(())
     }
 
-    /// Does what a pass over the bytes in view asked for; says whether the capture goes on.
-    pub(crate) fn go_on(&mut self, pass: &Pass) -> Result<bool> {
-        match self.go_over(pass) {
+    /// Gets the bytes that a pass over those in view stopped for; says whether the capture goes on.
+    pub(crate) fn advance(&mut self, stop: &Stop) -> Result<bool> {
+        match self.fill_or_skip(stop) {
             Err(error) if self.is_stopped(&error) => Ok(false),
             outcome => outcome,
         }
@@ -105,14 +105,14 @@ impl StreamRecords {
         matches!(error.kind(), ErrorKind::Truncated { .. }) && self.stream.cancel().is_ended()
     }
 
-    fn go_over(&mut self, pass: &Pass) -> Result<bool> {
-        match *pass {
-            Pass::Enough => {}
-            Pass::End => return Ok(false),
-            Pass::Need(count) => {
+    fn fill_or_skip(&mut self, stop: &Stop) -> Result<bool> {
+        match *stop {
+            Stop::Enough => {}
+            Stop::End => return Ok(false),
+            Stop::Need(count) => {
                 self.stream.fill(count)?;
             }
-            Pass::Skip(count) => {
+            Stop::Skip(count) => {
                 let skipped = self.stream.skip(count)?;
                 if skipped < count {
                     let start = self.stream.position() - skipped;
@@ -126,15 +126,15 @@ impl StreamRecords {
 
     /// Replaces the packets in `batch` with the next ones, possibly none after a wait for bytes; returns whether the
     /// capture may go on.
-    pub(crate) fn read_arrived(&mut self, batch: &mut FrameBatch) -> Result<bool> {
+    pub(crate) fn read_available(&mut self, batch: &mut FrameBatch) -> Result<bool> {
         let spare = batch.clear();
         let mut has_waited = false;
         loop {
             let view_start = self.stream.position();
-            let pass = self.pass(batch);
+            let stop = self.pass(batch);
             if !batch.is_empty() {
                 // An error, if there was one, comes again on the next call; a step that the decoder has made does not.
-                if let Ok(Pass::Skip(count)) = pass {
+                if let Ok(Stop::Skip(count)) = stop {
                     self.skip = Some(count);
                 }
                 let consumed = (self.stream.position() - view_start) as usize;
@@ -142,13 +142,13 @@ impl StreamRecords {
                 batch.keep(bytes, unread - consumed);
                 return Ok(true);
             }
-            let pass = pass?;
-            let waits = matches!(pass, Pass::Need(_));
+            let stop = stop?;
+            let waits = matches!(stop, Stop::Need(_));
             if waits && has_waited {
                 batch.keep(spare, 0);
                 return Ok(true);
             }
-            if !self.go_on(&pass)? {
+            if !self.advance(&stop)? {
                 return Ok(false);
             }
             has_waited |= waits;
@@ -156,12 +156,12 @@ impl StreamRecords {
     }
 
     /// Puts the packets whose bytes are in view into `sink`.
-    pub(crate) fn pass(&mut self, sink: &mut impl Sink) -> Result<Pass> {
+    pub(crate) fn pass(&mut self, sink: &mut impl Sink) -> Result<Stop> {
         if let Some(error) = &self.cut {
-            return if self.is_stopped(error) { Ok(Pass::End) } else { Err(error.clone()) };
+            return if self.is_stopped(error) { Ok(Stop::End) } else { Err(error.clone()) };
         }
         if let Some(count) = self.skip.take() {
-            return Ok(Pass::Skip(count));
+            return Ok(Stop::Skip(count));
         }
         let view = self.stream.buffered();
         let at_end = self.stream.at_end();
@@ -170,7 +170,7 @@ impl StreamRecords {
         let mut at = 0;
         let result = loop {
             if at >= end {
-                break Ok(Pass::End);
+                break Ok(Stop::End);
             }
             let rest = view.get(at..).unwrap_or_default();
             match self.decoder.step(rest, at_end) {
@@ -180,11 +180,11 @@ impl StreamRecords {
                     self.number += 1;
                     let selection = self.selection.as_mut();
                     let (number, options) = (self.number, self.decode);
-                    if !decode_selected(selection, &record, number, options, || sink.place()) {
+                    if !decode_selected(selection, &record, number, options, || sink.slot()) {
                         continue;
                     }
-                    if !sink.placed(&record, place) {
-                        break Ok(Pass::Enough);
+                    if !sink.on_packet(&record, place) {
+                        break Ok(Stop::Enough);
                     }
                 }
                 Ok(Step::Skip(count)) if count <= rest.len() as u64 => {
@@ -195,20 +195,20 @@ impl StreamRecords {
                         consumed: count as usize,
                     };
                     at += count as usize;
-                    if !sink.stepped_over(place) {
-                        break Ok(Pass::Enough);
+                    if !sink.on_skipped(place) {
+                        break Ok(Stop::Enough);
                     }
                 }
-                Ok(Step::Skip(count)) => break Ok(Pass::Skip(count)),
-                Ok(Step::Need(count)) => break Ok(Pass::Need(count)),
-                Ok(Step::End) => break Ok(Pass::End),
-                Err(error) if at_end && self.is_stopped(&error) => break Ok(Pass::End),
+                Ok(Step::Skip(count)) => break Ok(Stop::Skip(count)),
+                Ok(Step::Need(count)) => break Ok(Stop::Need(count)),
+                Ok(Step::End) => break Ok(Stop::End),
+                Err(error) if at_end && self.is_stopped(&error) => break Ok(Stop::End),
                 Err(error) => break Err(error),
             }
         };
         self.stream.consume(at);
         let result = match result {
-            Ok(Pass::End) => self.end().map(|()| Pass::End),
+            Ok(Stop::End) => self.end().map(|()| Stop::End),
             result => result,
         };
         result.map_err(|error| error.in_file(self.stream.name()))
@@ -230,7 +230,7 @@ impl RecordSource for StreamRecords {
             decoder: self.decoder.clone(),
             position: stream.position(),
             file_bytes: stream.input_len().unwrap_or(0).max(stream.input_read()),
-            is_live: !stream.never_waits(),
+            is_live: !stream.is_nonblocking(),
         }
     }
 
@@ -255,7 +255,7 @@ impl RecordSource for StreamRecords {
     }
 
     fn read_frames(&mut self, batch: &mut FrameBatch) -> Result<()> {
-        while self.read_arrived(batch)? && batch.is_empty() {}
+        while self.read_available(batch)? && batch.is_empty() {}
         Ok(())
     }
 }
@@ -263,16 +263,15 @@ impl RecordSource for StreamRecords {
 /// Sink that a pass fills. Packets are decoded in their place: copying one straight after it was written
 /// in small pieces would stall the processor for longer than decoding takes.
 pub(crate) trait Sink {
-    /// The place of the next packet.
-    fn place(&mut self) -> &mut Packet;
+    /// Returns the slot of the next packet.
+    fn slot(&mut self) -> &mut Packet;
 
-    /// The packet of `record` is in its place, its bytes at `place`; says whether the next one is
-    /// wanted.
-    fn placed(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool;
+    /// Takes the packet of `record`, which is in its slot, its bytes at `place`; says whether the next one is wanted.
+    fn on_packet(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool;
 
     /// Notes that the bytes at `place` hold no packet; says whether the next one is wanted.
     #[inline(always)]
-    fn stepped_over(&mut self, place: RecordPlace<'_>) -> bool {
+    fn on_skipped(&mut self, place: RecordPlace<'_>) -> bool {
         let _ = place;
         true
     }

@@ -59,7 +59,7 @@ impl Selection {
         record: &Record<'_>,
         number: u64,
         options: DecodeOptions,
-        place: impl FnOnce() -> &'p mut Packet,
+        slot: impl FnOnce() -> &'p mut Packet,
     ) -> bool {
         if let Some(filter) = &mut self.filter
             && !filter.matches(record, number)
@@ -67,13 +67,13 @@ impl Selection {
             return false;
         }
         match &mut self.flow {
-            None => decode(record, number, options, place()),
+            None => decode(record, number, options, slot()),
             Some(flow) => {
                 decode(record, number, options, &mut flow.packet);
                 if !flow.has_packet() {
                     return false;
                 }
-                *place() = flow.packet;
+                *slot() = flow.packet;
             }
         }
         true
@@ -87,12 +87,12 @@ pub(super) fn decode_selected<'p>(
     record: &Record<'_>,
     number: u64,
     options: DecodeOptions,
-    place: impl FnOnce() -> &'p mut Packet,
+    slot: impl FnOnce() -> &'p mut Packet,
 ) -> bool {
     match selection {
-        Some(selection) => selection.decode(record, number, options, place),
+        Some(selection) => selection.decode(record, number, options, slot),
         None => {
-            decode(record, number, options, place());
+            decode(record, number, options, slot());
             true
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{CaptureOptions, CaptureReader};
 use crate::Result;
-use crate::workers::{Lane, Limits, Workers};
+use crate::workers::{Limits, TaskOutput, Workers};
 
 /// Captures under way for each thread: one that it works on, and one that is done and waits for its turn.
 const CAPTURES_PER_JOB: usize = 2;
@@ -38,8 +38,8 @@ pub(crate) struct SideBySide<T> {
     next: usize,
 }
 
-/// A capture whose turn it is.
-pub(crate) enum Turn<T> {
+/// Next capture of a list, and who reads it.
+pub(crate) enum NextCapture<T> {
     /// A thread works on it; its first result, and the way to the others.
     Ahead(T, Task<T>),
     /// It is left to the caller.
@@ -60,7 +60,7 @@ impl<T: Send + 'static> SideBySide<T> {
         jobs: usize,
         options: &CaptureOptions,
         weight_max: usize,
-        work: impl Fn(Result<CaptureReader>, &Lane<T>) + Send + Sync + 'static,
+        work: impl Fn(Result<CaptureReader>, &TaskOutput<T>) + Send + Sync + 'static,
     ) -> Self {
         let (count, jobs) = (list.count(), jobs.max(1));
         let list: Arc<dyn CaptureList> = Arc::new(list);
@@ -76,9 +76,9 @@ impl<T: Send + 'static> SideBySide<T> {
             let work = Arc::new(work);
             for index in 0..count {
                 let (list, options, work) = (Arc::clone(&list), options.clone(), Arc::clone(&work));
-                workers.add(move |lane| {
+                workers.add(move |output| {
                     if list.is_regular(index) {
-                        work(list.open(index, &options), lane);
+                        work(list.open(index, &options), output);
                     }
                 });
             }
@@ -95,7 +95,7 @@ impl<T: Send + 'static> SideBySide<T> {
     ///
     /// # Errors
     /// Those of [`Workers::next`].
-    pub(crate) fn next(&mut self) -> Option<Result<Turn<T>>> {
+    pub(crate) fn next(&mut self) -> Option<Result<NextCapture<T>>> {
         let index = self.next;
         if index == self.list.count() {
             return None;
@@ -104,12 +104,12 @@ impl<T: Send + 'static> SideBySide<T> {
         if let Some(workers) = &self.workers {
             let task = Task { workers: Arc::clone(workers), number: index };
             match task.next() {
-                Ok(Some(first)) => return Some(Ok(Turn::Ahead(first, task))),
+                Ok(Some(first)) => return Some(Ok(NextCapture::Ahead(first, task))),
                 Ok(None) => {}
                 Err(error) => return Some(Err(error)),
             }
         }
-        Some(Ok(Turn::Here(Box::new(self.list.open(index, &self.options)))))
+        Some(Ok(NextCapture::Here(Box::new(self.list.open(index, &self.options)))))
     }
 }
 

@@ -1,29 +1,19 @@
 //! Maps by the numbers of symbols and objects.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher};
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map by numbers that are given out one after another.
-pub(super) type ByNumber<V> = HashMap<u32, V, Cheap>;
+pub(super) type ByNumber<V> = HashMap<u32, V, BuildMultiplyHasher>;
 
-/// Hashes numbers that are given out one after another, whatever the input, and hashes: a product
-/// suffices.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Cheap;
+/// Builder of [`MultiplyHasher`].
+pub(super) type BuildMultiplyHasher = BuildHasherDefault<MultiplyHasher>;
 
-impl BuildHasher for Cheap {
-    type Hasher = Product;
+/// Hasher of numbers that are given out one after another, whatever the input, and of hashes: multiplying suffices.
+#[derive(Debug, Default)]
+pub(super) struct MultiplyHasher(u64);
 
-    fn build_hasher(&self) -> Product {
-        Product(0)
-    }
-}
-
-/// The product of a number.
-#[derive(Debug)]
-pub(super) struct Product(u64);
-
-impl Hasher for Product {
+impl Hasher for MultiplyHasher {
     fn finish(&self) -> u64 {
         self.0
     }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::by_number::{ByNumber, Cheap};
+use super::by_number::{BuildMultiplyHasher, ByNumber};
 use super::content::Content;
 use super::context::Context;
 use super::encoding::Encoding;
@@ -24,16 +24,16 @@ pub(super) enum Placement {
     Behind,
 }
 
-/// Rest of a stream around the bytes that are written.
-pub(super) trait Surroundings {
+/// Stream that the written bytes become a part of.
+pub(super) trait TargetStream {
     /// Finds the definition of a content in it.
     fn placement(&self, content: &Content<'_>) -> Result<Placement>;
 }
 
-/// Nothing: a stream of its own.
-pub(super) struct Alone;
+/// Stream that has nothing but the written bytes.
+pub(super) struct StandaloneStream;
 
-impl Surroundings for Alone {
+impl TargetStream for StandaloneStream {
     fn placement(&self, _content: &Content<'_>) -> Result<Placement> {
         Ok(Placement::New)
     }
@@ -56,13 +56,13 @@ pub(super) struct Emitter<'a, S> {
     pub(super) piece: u32,
     /// True after a content was met whose definition is behind the place.
     pub(super) moves: bool,
-    pub(super) known: HashMap<Content<'a>, Known, Cheap>,
-    pub(super) surroundings: S,
+    pub(super) known: HashMap<Content<'a>, Known, BuildMultiplyHasher>,
+    pub(super) target: S,
 }
 
-impl<'a, S: Surroundings> Emitter<'a, S> {
-    /// A writer of what stands in `surroundings`, with nothing written.
-    pub(super) fn new(surroundings: S) -> Self {
+impl<'a, S: TargetStream> Emitter<'a, S> {
+    /// A writer of what stands in the stream `target`, with nothing written.
+    pub(super) fn new(target: S) -> Self {
         Emitter {
             bytes: Vec::new(),
             symbols: 0,
@@ -70,7 +70,7 @@ impl<'a, S: Surroundings> Emitter<'a, S> {
             piece: 0,
             moves: false,
             known: HashMap::default(),
-            surroundings,
+            target,
         }
     }
 
@@ -82,7 +82,7 @@ impl<'a, S: Surroundings> Emitter<'a, S> {
             self.put_link(mark, number);
             return Ok(number);
         }
-        match self.surroundings.placement(&content)? {
+        match self.target.placement(&content)? {
             Placement::Before(number) => {
                 self.known.insert(content, Known { number, piece: None });
                 self.put_link(mark, number);
@@ -217,7 +217,7 @@ impl<'a> Source<'a> {
     }
 
     /// Writes what stands at `place` and gives the place behind it.
-    pub(super) fn write<S: Surroundings>(
+    pub(super) fn write<S: TargetStream>(
         &mut self,
         emitter: &mut Emitter<'a, S>,
         place: StreamPosition,
@@ -243,7 +243,7 @@ struct Copying<'a, 's, 'e, S> {
     copied: usize,
 }
 
-impl<'a, S: Surroundings> Copying<'a, '_, '_, S> {
+impl<'a, S: TargetStream> Copying<'a, '_, '_, S> {
     fn copy_to(&mut self, at: usize) {
         let bytes = self.source.stream.get(self.copied..at).unwrap_or_default();
         self.emitter.bytes.extend_from_slice(bytes);
@@ -264,7 +264,7 @@ impl<'a, S: Surroundings> Copying<'a, '_, '_, S> {
     }
 }
 
-impl<'a, S: Surroundings> Visitor<'a> for Copying<'a, '_, '_, S> {
+impl<'a, S: TargetStream> Visitor<'a> for Copying<'a, '_, '_, S> {
     const PARTS: bool = false;
 
     fn context(&mut self) -> &mut Context {

@@ -82,8 +82,8 @@ impl Index {
     /// The place behind the key of a root.
     pub(super) fn value_place(&self, stream: &[u8], root: usize) -> Result<StreamPosition> {
         let place = self.place(root).ok_or(inconsistent(0))?;
-        let mut nothing = Nothing(self.context.clone());
-        let mut walk = Walk::new(stream, place, &mut nothing);
+        let mut skipped = SkipVisitor(self.context.clone());
+        let mut walk = Walk::new(stream, place, &mut skipped);
         walk.key()?;
         Ok(walk.place())
     }
@@ -334,10 +334,10 @@ pub(super) fn inconsistent(at: usize) -> NotIndexable {
     NotIndexable::new(Reason::Inconsistent, at)
 }
 
-/// A visitor that only wants to be past something.
-pub(super) struct Nothing(pub(super) Context);
+/// Visitor that skips what it is shown.
+pub(super) struct SkipVisitor(pub(super) Context);
 
-impl<'a> Visitor<'a> for Nothing {
+impl<'a> Visitor<'a> for SkipVisitor {
     const PARTS: bool = false;
 
     fn context(&mut self) -> &mut Context {

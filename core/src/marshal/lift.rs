@@ -1,6 +1,6 @@
 //! Taking roots out of a stream as streams of their own, which are what dumping them gives.
 
-use super::emit::{Alone, Emitter, Piece, Source};
+use super::emit::{Emitter, Piece, Source, StandaloneStream};
 use super::index::{self, Index};
 use super::long;
 use super::refusal::{NotIndexable, Reason, Result};
@@ -12,7 +12,7 @@ const VERSION: [u8; 2] = [4, 8];
 pub(super) fn value(stream: &[u8], index: &Index, root: usize) -> Result<Vec<u8>> {
     whole_groups(index, &[root])?;
     let place = index.value_place(stream, root)?;
-    let mut emitter = Emitter::new(Alone);
+    let mut emitter = Emitter::new(StandaloneStream);
     emitter.bytes.extend(VERSION);
     Source::new(stream, index).write(&mut emitter, place, Piece::Value)?;
     Ok(emitter.bytes)
@@ -70,15 +70,15 @@ pub(super) fn default_value(stream: &[u8], index: &Index) -> Result<Option<Vec<u
         return Ok(None);
     }
     let place = index.place(index.root_count()).ok_or(index::inconsistent(0))?;
-    let mut emitter = Emitter::new(Alone);
+    let mut emitter = Emitter::new(StandaloneStream);
     emitter.bytes.extend(VERSION);
     Source::new(stream, index).write(&mut emitter, place, Piece::Value)?;
     Ok(Some(emitter.bytes))
 }
 
 /// An Array of `count` elements that are yet to be written.
-fn array<'a>(count: usize) -> Emitter<'a, Alone> {
-    let mut emitter = Emitter::new(Alone);
+fn array<'a>(count: usize) -> Emitter<'a, StandaloneStream> {
+    let mut emitter = Emitter::new(StandaloneStream);
     emitter.bytes.extend(VERSION);
     emitter.bytes.push(b'[');
     long::put(&mut emitter.bytes, i32::try_from(count).unwrap_or(i32::MAX));

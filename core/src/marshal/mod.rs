@@ -65,7 +65,9 @@ pub use edit::Edit;
 pub use refusal::{NotIndexable, Reason};
 pub use roots::{Parts, Roots, Separate};
 pub use scalar::{CommonEncoding, Scalar};
-pub use value::{Extras, Form, NESTING_MAX, Span, SymbolId, TextEncoding, Value, ValueId, Values};
+pub use value::{
+    Form, NESTING_MAX, RareParts, Span, SymbolId, TextEncoding, Value, ValueId, Values,
+};
 pub use walk::DEPTH_MAX;
 
 /// Maximum length of a stream, in bytes: its places are kept in 32 bits.

@@ -4,7 +4,7 @@
 use super::by_number::ByNumber;
 use super::content::Content;
 use super::edit::{Edits, Indexed};
-use super::emit::{Emitter, Piece, Placement, Source, Surroundings};
+use super::emit::{Emitter, Piece, Placement, Source, TargetStream};
 use super::index;
 use super::long;
 use super::refusal::{NotIndexable, Reason, Result};
@@ -69,7 +69,7 @@ impl Around<'_> {
     }
 }
 
-impl Surroundings for Around<'_> {
+impl TargetStream for Around<'_> {
     fn placement(&self, content: &Content<'_>) -> Result<Placement> {
         let Indexed { stream, index } = self.old;
         let Some(offset) = index.find(stream, content).filter(|&at| !self.is_gone(at)) else {
@@ -116,7 +116,7 @@ pub(super) fn plan<'a>(
         let first = StreamPosition {
             at: emitter.bytes.len(),
             symbols: (i64::from(old_start.symbols) + symbols) as u32,
-            objects: (i64::from(old_start.objects) + emitter.surroundings.objects.last()) as u32,
+            objects: (i64::from(old_start.objects) + emitter.target.objects.last()) as u32,
         };
         // Appended roots come one behind the other.
         let first = match written.last() {
@@ -125,7 +125,7 @@ pub(super) fn plan<'a>(
             }
             _ => first,
         };
-        emitter.surroundings.at = old_start.at as u32;
+        emitter.target.at = old_start.at as u32;
         (emitter.symbols, emitter.objects) = (first.symbols, first.objects);
         emitter.piece = written.len() as u32;
         if let Some(with) = with {
@@ -140,14 +140,14 @@ pub(super) fn plan<'a>(
         };
         symbols = i64::from(behind.symbols) - i64::from(old_end.symbols);
         let by = i64::from(behind.objects) - i64::from(old_end.objects);
-        emitter.surroundings.objects.add(old_end.objects, by);
+        emitter.target.objects.add(old_end.objects, by);
         let (start, end) = (first.at, behind.at);
         written.push(Written { root, old_start, old_end, with, start, end, first, behind });
     }
     if emitter.moves || symbols != 0 && has_symbols_behind(old, &written) {
         return Ok(None);
     }
-    let objects = std::mem::take(&mut emitter.surroundings.objects);
+    let objects = std::mem::take(&mut emitter.target.objects);
     let bytes = std::mem::take(&mut emitter.bytes);
     let mut plan = Plan {
         bytes,
@@ -283,7 +283,7 @@ pub(super) fn read_link(stream: &[u8], at: usize) -> Option<u32> {
 pub(super) fn rewrite<'a>(old: Indexed<'a>, new: Indexed<'a>, edits: &Edits) -> Result<Vec<u8>> {
     let index = old.index;
     let count = index.root_count() - edits.deleted_count() + edits.appended.len();
-    let mut emitter = Emitter::new(super::emit::Alone);
+    let mut emitter = Emitter::new(super::emit::StandaloneStream);
     emitter.bytes.reserve(old.stream.len() + new.stream.len());
     emitter.bytes.extend_from_slice(old.stream.get(..3).unwrap_or_default());
     put_count(&mut emitter.bytes, count)?;

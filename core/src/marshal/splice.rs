@@ -10,7 +10,7 @@ use super::index::{self, Index};
 use super::patch::{self, Patch};
 use super::plan::{self, Plan, put_count};
 use super::refusal::{NotIndexable, Reason, Result};
-use super::update::{Departed, Update};
+use super::update::{RemovedRoots, Update};
 use super::{Hooks, LEN_MAX, Spliced, Way, long};
 
 /// Applies `edits`, whose new roots are in `new`. A refusal leaves all as it was.
@@ -25,9 +25,9 @@ pub(super) fn splice(
         None => rewrite(stream, index, new, edits),
         Some(plan) => {
             let count = index.root_count() - edits.deleted_count() + edits.appended.len();
-            let departed = Departed::new(old, &plan);
+            let removed = RemovedRoots::new(old, &plan);
             let patches = Patches::new(old, plan, count)?;
-            patches.apply(stream, index, new.index, departed)
+            patches.apply(stream, index, new.index, removed)
         }
     }
 }
@@ -81,13 +81,13 @@ impl Patches {
         stream: &mut Vec<u8>,
         index: &mut Index,
         new: &Index,
-        departed: Departed,
+        removed: RemovedRoots,
     ) -> Result<Spliced> {
         let mut changed = self.relink(stream);
         changed.extend(self.patch(stream));
         let changed = patch::joined(changed, stream.len());
         let way = if self.update.moves_bytes() { Way::Shifted } else { Way::InPlace };
-        if let Err(why) = self.update.apply(stream, index, new, departed) {
+        if let Err(why) = self.update.apply(stream, index, new, removed) {
             // The bytes are whole, whatever is wrong with the index.
             debug_assert!(false, "an index that does not fit: {why}");
             let _ = why;

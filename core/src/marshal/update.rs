@@ -15,7 +15,7 @@ use super::survey::Survey;
 use super::walk::StreamPosition;
 
 /// Entries of the index for roots that change or are deleted.
-pub(super) struct Departed {
+pub(super) struct RemovedRoots {
     /// Slots, as hash and place.
     contents: Vec<(u64, u32)>,
     roots: Vec<(u64, u32)>,
@@ -29,10 +29,10 @@ pub(super) struct Departed {
     complex_keys: u32,
 }
 
-impl Departed {
+impl RemovedRoots {
     pub(super) fn new(old: Indexed<'_>, plan: &Plan<'_>) -> Self {
         let seed = old.index.seed;
-        let mut departed = Departed {
+        let mut removed = RemovedRoots {
             contents: Vec::new(),
             roots: Vec::new(),
             objects_used: ByNumber::default(),
@@ -45,22 +45,22 @@ impl Departed {
             for definition in &survey.definitions {
                 if survey.has_slot(old.stream, definition) {
                     let hash = definition.content.hash(seed);
-                    departed.contents.push((hash, definition.offset));
+                    removed.contents.push((hash, definition.offset));
                 }
             }
             let root = survey.start.at as u32;
             match old.index.key_content(old.stream, root) {
-                Some(key) => departed.roots.push((key.hash(seed), root)),
-                None => departed.complex_keys += 1,
+                Some(key) => removed.roots.push((key.hash(seed), root)),
+                None => removed.complex_keys += 1,
             }
             for (&number, &uses) in &survey.objects_used {
-                *departed.objects_used.entry(number).or_default() += uses;
+                *removed.objects_used.entry(number).or_default() += uses;
             }
             for (&number, &uses) in &survey.symbols_used {
-                *departed.symbols_used.entry(number).or_default() += uses;
+                *removed.symbols_used.entry(number).or_default() += uses;
             }
         }
-        departed
+        removed
     }
 }
 
@@ -126,16 +126,16 @@ impl Update {
         stream: &[u8],
         index: &mut Index,
         new: &Index,
-        departed: Departed,
+        removed: RemovedRoots,
     ) -> Result<()> {
-        remove(index, &departed);
+        remove(index, &removed);
         index.groups = self.groups(index, new);
         self.renumber_context(index);
         self.shift(index);
         self.move_roots(index);
         let surveys = self.surveys(stream, index)?;
         self.splice_lists(index, &surveys);
-        add_uses(stream, index, &surveys, &departed);
+        add_uses(stream, index, &surveys, &removed);
         add_slots(stream, index, &surveys);
         Ok(())
     }
@@ -280,21 +280,21 @@ impl Update {
 }
 
 /// Takes what the changed roots have out of the slots and counts.
-fn remove(index: &mut Index, departed: &Departed) {
-    for &(hash, place) in &departed.contents {
+fn remove(index: &mut Index, removed: &RemovedRoots) {
+    for &(hash, place) in &removed.contents {
         index.contents.remove(hash, place);
     }
-    for &(hash, place) in &departed.roots {
+    for &(hash, place) in &removed.roots {
         index.roots.remove(hash, place);
     }
-    index.complex_keys -= departed.complex_keys;
-    for (&number, &uses) in &departed.objects_used {
+    index.complex_keys -= removed.complex_keys;
+    for (&number, &uses) in &removed.objects_used {
         let at = index.linked.binary_search_by_key(&number, |linked| linked.number);
         if let Some(linked) = at.ok().and_then(|at| index.linked.get_mut(at)) {
             linked.uses -= uses;
         }
     }
-    for (&number, &uses) in &departed.symbols_used {
+    for (&number, &uses) in &removed.symbols_used {
         if let Some(all) = index.symbol_uses.get_mut(number as usize) {
             *all -= uses;
         }
@@ -302,18 +302,18 @@ fn remove(index: &mut Index, departed: &Departed) {
 }
 
 /// Counts the links that come, and those that remain to what changed roots still define.
-fn add_uses(stream: &[u8], index: &mut Index, surveys: &[Survey<'_>], departed: &Departed) {
+fn add_uses(stream: &[u8], index: &mut Index, surveys: &[Survey<'_>], removed: &RemovedRoots) {
     for survey in surveys {
         for definition in &survey.definitions {
             if matches!(definition.content, super::content::Content::Symbol(..)) {
                 continue;
             }
-            if let Some(&uses) = departed.objects_kept.get(&definition.number) {
+            if let Some(&uses) = removed.objects_kept.get(&definition.number) {
                 add_linked(index, definition.number, definition.offset, uses);
             }
         }
     }
-    let kept = departed.symbols_kept.iter();
+    let kept = removed.symbols_kept.iter();
     let used = surveys.iter().flat_map(|survey| &survey.symbols_used);
     for (&number, &uses) in kept.chain(used) {
         if let Some(all) = index.symbol_uses.get_mut(number as usize) {

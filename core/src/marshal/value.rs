@@ -35,19 +35,19 @@ pub struct Value {
     /// Form of the value.
     pub form: Form,
     /// Rare parts of the value.
-    pub extras: Option<Box<Extras>>,
+    pub rare: Option<Box<RareParts>>,
     /// Start of the value in the stream, in bytes.
     pub offset: usize,
 }
 
 impl Value {
-    /// Returns true if its extras go without saying: modules, and the variables of an object or of the bytes that its
+    /// Returns true if its rare parts go without saying: modules, and the variables of an object or of the bytes that its
     /// class wrote.
     pub fn is_plain(&self) -> bool {
         let writes_itself = matches!(self.form, Form::OwnBytes { .. } | Form::Object { .. });
-        self.extras.as_ref().is_none_or(|extras| {
-            extras.class.is_none() && (extras.variables.is_empty() || writes_itself)
-        })
+        self.rare
+            .as_ref()
+            .is_none_or(|rare| rare.class.is_none() && (rare.variables.is_empty() || writes_itself))
     }
 }
 
@@ -128,9 +128,9 @@ pub enum Form {
     },
 }
 
-/// Rare parts of a value.
+/// Rare parts of a value: class, modules and instance variables. Few values have them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Extras {
+pub struct RareParts {
     /// The class, where it is not the one that the form says.
     pub class: Option<SymbolId>,
     /// Modules that the value was extended with, the last first.
@@ -231,7 +231,7 @@ impl Values {
 
     /// The name of a value's class.
     pub fn class_name<'a>(&'a self, value: &'a Value) -> &'a [u8] {
-        if let Some(class) = value.extras.as_ref().and_then(|extras| extras.class) {
+        if let Some(class) = value.rare.as_ref().and_then(|rare| rare.class) {
             return self.symbol(class);
         }
         match &value.form {
@@ -401,25 +401,25 @@ impl<'a> Decoder<'a> {
 
     /// A value with what may stand before it: that variables follow, modules, its class.
     fn dressed(&mut self, at: usize, mut kind: u8) -> Result<ValueId> {
-        let mut extras = Extras::default();
+        let mut rare = RareParts::default();
         let mut has_variables = false;
         loop {
             match kind {
                 b'I' if !has_variables => has_variables = true,
                 b'e' => {
                     let module = self.symbol_or_link()?;
-                    extras.modules.push(module);
+                    rare.modules.push(module);
                 }
-                b'C' if extras.class.is_none() => extras.class = Some(self.symbol_or_link()?),
+                b'C' if rare.class.is_none() => rare.class = Some(self.symbol_or_link()?),
                 _ => break,
             }
             kind = self.byte()?;
         }
         let id = self.add(at);
-        let form = self.form(at, kind, id, has_variables.then_some(&mut extras))?;
+        let form = self.form(at, kind, id, has_variables.then_some(&mut rare))?;
         if let Some(value) = self.values.get_mut(id.0 as usize) {
             value.form = form;
-            value.extras = (extras != Extras::default()).then(|| Box::new(extras));
+            value.rare = (rare != RareParts::default()).then(|| Box::new(rare));
         }
         Ok(id)
     }
@@ -427,17 +427,17 @@ impl<'a> Decoder<'a> {
     /// A value that is filled in later, because what is in it may link to it.
     fn add(&mut self, offset: usize) -> ValueId {
         let id = ValueId(self.values.len() as u32);
-        self.values.push(Value { form: Form::Nil, extras: None, offset });
+        self.values.push(Value { form: Form::Nil, rare: None, offset });
         id
     }
 
-    /// Reads the form of a value of `kind`. `extras` is there if instance variables follow.
+    /// Reads the form of a value of `kind`. `rare` is given if instance variables follow.
     fn form(
         &mut self,
         at: usize,
         kind: u8,
         id: ValueId,
-        extras: Option<&mut Extras>,
+        rare: Option<&mut RareParts>,
     ) -> Result<Form> {
         // Of an object with bytes of its own, the number comes last.
         if !matches!(kind, b'0' | b'T' | b'F' | b'i' | b':' | b';' | b'u') {
@@ -450,8 +450,8 @@ impl<'a> Decoder<'a> {
             b'i' => Form::Integer(self.long()?),
             b':' => Form::Symbol(self.symbol()?),
             b';' => Form::Symbol(self.symbol_link()?),
-            b'"' => return self.string(extras),
-            b'u' => return self.own_bytes(id, extras),
+            b'"' => return self.string(rare),
+            b'u' => return self.own_bytes(id, rare),
             b'f' => Form::Float(self.sized()?),
             b'l' => self.large_integer()?,
             b'/' => self.regexp()?,
@@ -480,30 +480,30 @@ impl<'a> Decoder<'a> {
                 return Err(Error::format("the type of a value", found).at(at as u64));
             }
         };
-        if let Some(extras) = extras {
+        if let Some(rare) = rare {
             let variables = self.variables()?;
             // A symbol's encoding follows it as a variable, and says nothing that its bytes do not.
-            extras.variables = variables.others;
+            rare.variables = variables.others;
         }
         Ok(form)
     }
 
-    fn string(&mut self, extras: Option<&mut Extras>) -> Result<Form> {
+    fn string(&mut self, rare: Option<&mut RareParts>) -> Result<Form> {
         let text = self.sized()?;
         let mut encoding = TextEncoding::Binary;
-        if let Some(extras) = extras {
+        if let Some(rare) = rare {
             let variables = self.variables()?;
             encoding = variables.encoding.unwrap_or(encoding);
-            extras.variables = variables.others;
+            rare.variables = variables.others;
         }
         Ok(Form::String { text, encoding })
     }
 
-    fn own_bytes(&mut self, id: ValueId, extras: Option<&mut Extras>) -> Result<Form> {
+    fn own_bytes(&mut self, id: ValueId, rare: Option<&mut RareParts>) -> Result<Form> {
         let class = self.symbol_or_link()?;
         let bytes = self.sized()?;
-        if let Some(extras) = extras {
-            extras.variables = self.variables()?.others;
+        if let Some(rare) = rare {
+            rare.variables = self.variables()?.others;
         }
         self.numbered.push(id);
         Ok(Form::OwnBytes { class, bytes })

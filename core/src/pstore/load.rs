@@ -5,7 +5,7 @@ use std::io;
 use super::journal::{Journal, read_whole};
 use super::kept::Kept;
 use super::writing::write_new;
-use super::{Access, Seen, Store, Turn, stamp};
+use super::{Access, OpenTransaction, Seen, Store, stamp};
 use crate::error::{Error, Result};
 use crate::files::{FileSystem, FileVersion, SharedFile, SharedMode, Storage};
 
@@ -15,7 +15,9 @@ const WINDOW: usize = 128 << 10;
 impl Store {
     /// Reads the file, unless what is kept is what it holds.
     pub(super) fn read(&mut self) -> Result<()> {
-        let (Turn::Of(access), Some(version)) = (self.turn, self.version) else { return Ok(()) };
+        let (OpenTransaction::Of(access), Some(version)) = (self.transaction, self.version) else {
+            return Ok(());
+        };
         if self.is_seen(version, access) && !self.options.verify {
             return Ok(());
         }

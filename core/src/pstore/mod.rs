@@ -115,9 +115,9 @@ pub enum Content<'a> {
     },
 }
 
-/// Kind of the open transaction.
+/// Open transaction of a store, and its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turn {
+enum OpenTransaction {
     None,
     /// One to read a file that is missing.
     Missing,
@@ -141,7 +141,7 @@ pub struct Store {
     options: Options,
     system: Box<dyn FileSystem>,
     opened: Option<Opened>,
-    turn: Turn,
+    transaction: OpenTransaction,
     /// The status of the file when the transaction began.
     version: Option<FileVersion>,
     kept: Kept,
@@ -164,7 +164,7 @@ impl Store {
             options,
             system,
             opened: None,
-            turn: Turn::None,
+            transaction: OpenTransaction::None,
             version: None,
             kept: Kept::default(),
             seen: None,
@@ -182,7 +182,7 @@ impl Store {
     /// transaction is open.
     pub fn try_begin(&mut self, path: &Path, access: Access) -> Result<Begun> {
         self.leave_to_parent();
-        if self.turn != Turn::None {
+        if self.transaction != OpenTransaction::None {
             return Err(Error::new(ErrorKind::Argument, "expected no open transaction, found one"));
         }
         let begun = self.begin(path, access);
@@ -212,7 +212,7 @@ impl Store {
             let version = self.system.version(path);
             match version.map_err(|error| Error::io("open", &error).in_file(&name))? {
                 Some(version) if version.id == opened.id => {
-                    self.turn = Turn::Of(access);
+                    self.transaction = OpenTransaction::Of(access);
                     self.version = Some(version);
                     let is_known = self.is_known(version, access);
                     return Ok(if is_known { Begun::Ready } else { Begun::Stale });
@@ -225,7 +225,7 @@ impl Store {
 
     fn begin_missing(&mut self) -> Begun {
         self.forget();
-        self.turn = Turn::Missing;
+        self.transaction = OpenTransaction::Missing;
         Begun::Missing
     }
 
@@ -279,8 +279,10 @@ impl Store {
 
     /// Returns the content of the file. After an error of this transaction it says nothing.
     pub fn content(&self) -> Content<'_> {
-        match (&self.kept, self.turn) {
-            (Kept::Empty, _) | (_, Turn::None | Turn::Missing) => Content::Empty,
+        match (&self.kept, self.transaction) {
+            (Kept::Empty, _) | (_, OpenTransaction::None | OpenTransaction::Missing) => {
+                Content::Empty
+            }
             (Kept::Roots(stream), _) => Content::Roots(stream),
             (Kept::Refused { bytes, why }, _) => Content::Whole { bytes, why: Some(*why) },
             (Kept::Unscanned(bytes), _) => Content::Whole { bytes, why: None },
@@ -384,9 +386,9 @@ impl Store {
 
     fn check_writing(&self) -> Result<()> {
         let is_here = self.opened.as_ref().is_some_and(Opened::is_here);
-        match self.turn {
-            Turn::Of(Access::Write) if is_here => Ok(()),
-            Turn::Of(Access::Write) => {
+        match self.transaction {
+            OpenTransaction::Of(Access::Write) if is_here => Ok(()),
+            OpenTransaction::Of(Access::Write) => {
                 let message = "expected a transaction of this process, found its parent's";
                 Err(Error::new(ErrorKind::Closed, message))
             }
@@ -400,7 +402,7 @@ impl Store {
     /// Ends the transaction, if one is open, and gives the lock back. What is kept stays.
     pub fn end(&mut self) {
         self.leave_to_parent();
-        self.turn = Turn::None;
+        self.transaction = OpenTransaction::None;
         self.unlock();
     }
 
@@ -415,7 +417,7 @@ impl Store {
     fn leave_to_parent(&mut self) {
         if self.opened.as_ref().is_some_and(|opened| !opened.is_here()) {
             self.opened = None;
-            self.turn = Turn::None;
+            self.transaction = OpenTransaction::None;
         }
     }
 

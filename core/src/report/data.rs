@@ -139,11 +139,11 @@ pub(super) fn json(report: Report, title: &str, connections: u64) -> String {
     statuses(page.key("statuses"), &report.statuses);
     methods(page.key("methods"), &report);
     protocol_names(page.key("protocol_names"));
-    let Report { hosts, host_timeline, timeline, conversations, troubles, .. } = report;
+    let Report { hosts, host_timeline, timeline, conversations, failures, .. } = report;
     let hosts = hosts.largest(ROWS_MAX);
     rows(page.key("hosts"), &hosts);
     rows(page.key("conversations"), &conversations.largest());
-    rows(page.key("troubles"), &troubles.largest(ROWS_MAX));
+    rows(page.key("troubles"), &failures.largest(ROWS_MAX));
     let parts = axis.map(|axis| {
         let parts = Parts::new(&hosts, host_timeline, &timeline, &amounts, &axis);
         let len = page::page(title, &String::from_utf8_lossy(page.into)).len();

@@ -31,7 +31,7 @@ use host_timeline::HostTimeline;
 pub use page_file::PageFile;
 pub use read_row::{ReportedCapture, ReportedField};
 use timeline::{Amount, Series, Timeline};
-use tops::{Conversations, Hosts, Trouble, Troubles};
+use tops::{ConnectionFailure, Conversations, FailuresByService, Hosts};
 
 /// Bytes of a page at most.
 pub const PAGE_MAX: usize = 500_000;
@@ -135,7 +135,7 @@ pub struct Report {
     hosts: Hosts,
     host_timeline: HostTimeline,
     conversations: Conversations,
-    troubles: Troubles,
+    failures: FailuresByService,
     lengths: [Amount; LENGTH_CLASSES],
     /// Packets that have each bit of [`Status`].
     statuses: [u64; 16],
@@ -169,7 +169,7 @@ impl Report {
             hosts: Hosts::new()?,
             host_timeline: HostTimeline::new(),
             conversations: Conversations::new(ROWS_MAX),
-            troubles: Troubles::new()?,
+            failures: FailuresByService::new()?,
             lengths: [Amount::default(); LENGTH_CLASSES],
             statuses: [0; 16],
             all: Amount::default(),
@@ -284,24 +284,24 @@ impl Report {
         let calls = &mut self.calls;
         self.rpc.add(packet, captured, &mut |call| calls.add(&call));
         let flags = packet.tcp_flags().unwrap_or_default();
-        let trouble = Trouble {
+        let failure = ConnectionFailure {
             is_reset: flags & RST != 0,
             is_repeat: self.rpc.repeated_segments() > before.0,
             is_fill: self.rpc.filling_segments() > before.1,
         };
         let signs = [
             (flags & (SYN | ACK) == SYN, Series::Syn),
-            (trouble.is_reset, Series::Reset),
-            (trouble.is_repeat, Series::Repeat),
-            (trouble.is_fill, Series::Fill),
+            (failure.is_reset, Series::Reset),
+            (failure.is_repeat, Series::Repeat),
+            (failure.is_fill, Series::Fill),
         ];
         for (_, series) in signs.into_iter().filter(|(is_there, _)| *is_there) {
             self.timeline.add(series, packet.length(), is_timed);
         }
-        if trouble != Trouble::default()
+        if failure != ConnectionFailure::default()
             && let Some(service) = service_of(packet)
         {
-            self.troubles.add(service, trouble);
+            self.failures.add(service, failure);
         }
     }
 

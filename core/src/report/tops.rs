@@ -1,4 +1,4 @@
-//! The busiest hosts and conversations, and the services with the most trouble, in bounded memory.
+//! The busiest hosts and conversations, and the services with the most failures, in bounded memory.
 
 use std::cmp::Reverse;
 use std::net::IpAddr;
@@ -19,10 +19,10 @@ const HOST_FIELDS: &[Field] = &[
     number("received", "Bytes of the frames that it received."),
 ];
 
-/// Schema of the trouble with a connection.
-const TROUBLE: Schema = Schema::constant("packets", TROUBLE_FIELDS);
+/// Schema of the failures of connections.
+const FAILURE: Schema = Schema::constant("packets", FAILURE_FIELDS);
 
-const TROUBLE_FIELDS: &[Field] = &[
+const FAILURE_FIELDS: &[Field] = &[
     Field::constant("ip", DataType::Address, false, "Address of the side with the smaller port."),
     Field::constant("port", DataType::U16, false, "That port."),
     number("events", "Resets and retransmissions."),
@@ -72,27 +72,27 @@ impl Hosts {
     }
 }
 
-/// Trouble that a packet shows.
+/// Failure of a connection that a packet shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Trouble {
+pub(super) struct ConnectionFailure {
     pub(super) is_reset: bool,
     pub(super) is_repeat: bool,
     pub(super) is_fill: bool,
 }
 
-/// Services by what went wrong with their connections.
-pub(super) struct Troubles(Groups);
+/// Failures of connections, by service.
+pub(super) struct FailuresByService(Groups);
 
-impl Troubles {
+impl FailuresByService {
     pub(super) fn new() -> Result<Self> {
         let sums = ["events", "resets", "repeats", "fills"];
-        let by = GroupBy::new(&TROUBLE, &["ip", "port"], &sums, None)?;
-        Ok(Troubles(by.groups(GROUPS_MAX)))
+        let by = GroupBy::new(&FAILURE, &["ip", "port"], &sums, None)?;
+        Ok(FailuresByService(by.groups(GROUPS_MAX)))
     }
 
-    pub(super) fn add(&mut self, service: (IpAddr, u16), trouble: Trouble) {
+    pub(super) fn add(&mut self, service: (IpAddr, u16), failure: ConnectionFailure) {
         let [resets, repeats, fills] =
-            [trouble.is_reset, trouble.is_repeat, trouble.is_fill].map(u64::from);
+            [failure.is_reset, failure.is_repeat, failure.is_fill].map(u64::from);
         let row: [Value<'_>; 6] = [
             service.0.into(),
             service.1.into(),

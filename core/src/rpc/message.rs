@@ -55,9 +55,9 @@ pub(super) struct Known {
     pub(super) keep_max: usize,
 }
 
-/// Possible start of the next message.
+/// Confidence that a message starts at the next byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Footing {
+pub(super) enum StartConfidence {
     /// With a piece, if anywhere: nothing says that there are messages.
     #[default]
     Start,
@@ -99,15 +99,16 @@ impl Body {
     pub(super) fn begin(
         header: &Header<'_>,
         ts: Option<i64>,
-        footing: Footing,
+        start_confidence: StartConfidence,
         known: Known,
     ) -> Self {
         let fits = header.body_len.is_none_or(|len| len <= known.keep_max as u64);
         // A frame is counted where the frame before it was right.
-        let is_counted =
-            footing == Footing::Sure && known.protocol.is_some() && header.body_len.is_some();
+        let is_counted = start_confidence == StartConfidence::Sure
+            && known.protocol.is_some()
+            && header.body_len.is_some();
         let encoding = header.protocol.encoding;
-        let is_guess = footing == Footing::Lost;
+        let is_guess = start_confidence == StartConfidence::Lost;
         let limits = match is_guess && header.body_len.is_none() {
             true => Limits { string_max: GUESS_MAX, ..Limits::default() },
             false => Limits::default(),

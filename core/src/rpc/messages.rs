@@ -5,7 +5,7 @@
 
 use super::header::{self, HEADER_MAX, Header, HeaderSearch};
 use super::ledger::Ledger;
-use super::message::{Body, Footing, Known, Message, SEAM_LEN, Walk};
+use super::message::{Body, Known, Message, SEAM_LEN, StartConfidence, Walk};
 use crate::thrift::Extent;
 
 /// Bytes that may be walked in vain for each byte of a piece: what looks like a message and fails far on is looked
@@ -21,8 +21,8 @@ pub(super) struct Messages {
     carry_ts: Option<i64>,
     /// In a box, as most connections have none.
     body: Option<Box<Body>>,
-    /// Possible start of the next message.
-    footing: Footing,
+    /// Confidence that the next message starts at the next byte.
+    start_confidence: StartConfidence,
 }
 
 /// A piece of a stream.
@@ -104,7 +104,8 @@ impl Messages {
         ledger.counts.missing += len;
         match self.body.take() {
             Some(mut body)
-                if body.left.is_some_and(|left| left >= len) && self.footing == Footing::Sure =>
+                if body.left.is_some_and(|left| left >= len)
+                    && self.start_confidence == StartConfidence::Sure =>
             {
                 self.carry.clear();
                 body.lose(len, ledger);
@@ -116,7 +117,7 @@ impl Messages {
             }
             body => {
                 self.cut(body, known, ledger, out);
-                self.footing = footing_without(known);
+                self.start_confidence = confidence_without(known);
             }
         }
     }
@@ -155,7 +156,7 @@ impl Messages {
         if ledger.counts.walked_in_vain >= vain_max {
             ledger.counts.outside += bytes.len() as u64;
             ledger.counts.not_searched += bytes.len() as u64;
-            self.footing = Footing::Lost;
+            self.start_confidence = StartConfidence::Lost;
             return bytes.len();
         }
         match header::find(bytes, known.protocol) {
@@ -201,7 +202,7 @@ impl Messages {
         known: Known,
         ledger: &mut Ledger,
     ) -> usize {
-        let body = Body::begin(header, ts, self.footing, known);
+        let body = Body::begin(header, ts, self.start_confidence, known);
         ledger.levels(0, body.extent.as_ref().map_or(0, Extent::memory_bytes));
         self.body = Some(Box::new(body));
         header.len
@@ -209,7 +210,7 @@ impl Messages {
 
     /// Passes over bytes that do not begin with a message, up to the next that may; returns how many.
     fn pass_to_candidate(&mut self, bytes: &[u8], known: Known, ledger: &mut Ledger) -> usize {
-        self.footing = footing_without(known);
+        self.start_confidence = confidence_without(known);
         let passed = next_candidate(bytes, known);
         ledger.counts.outside += passed as u64;
         passed
@@ -245,7 +246,7 @@ impl Messages {
         body.take(bytes.get(..passed).unwrap_or_default(), ts, known, ledger);
         if is_over {
             self.carry.clear();
-            self.footing = Footing::Sure;
+            self.start_confidence = StartConfidence::Sure;
             body.finish(ledger);
             body.tell(ledger, out);
         } else {
@@ -259,8 +260,8 @@ impl Messages {
     fn fail(&mut self, body: Body, bytes: &[u8], known: Known, ledger: &mut Ledger) -> usize {
         body.refuse(ledger);
         self.carry.clear();
-        self.footing = footing_without(known);
-        if self.footing == Footing::Lost {
+        self.start_confidence = confidence_without(known);
+        if self.start_confidence == StartConfidence::Lost {
             return 0;
         }
         ledger.counts.outside += bytes.len() as u64;
@@ -268,9 +269,9 @@ impl Messages {
     }
 }
 
-/// Returns the possible start of messages if the last bytes have not told.
-fn footing_without(known: Known) -> Footing {
-    if known.protocol.is_some() { Footing::Lost } else { Footing::Start }
+/// Returns the confidence that a message starts at the next byte if the last bytes have not told.
+fn confidence_without(known: Known) -> StartConfidence {
+    if known.protocol.is_some() { StartConfidence::Lost } else { StartConfidence::Start }
 }
 
 /// Returns how many bytes to pass before a message of the known protocol may begin, at least one; all if none is known.

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::counted::{Count, CountedCapture, CountedTable, Holding};
+use super::capture_ledger::{Count, CountedCapture, CountedTable, StoreKind};
 use crate::error::Result;
 use crate::rpc::{Histogram, MethodSummary, Summary};
 use crate::table::{KeyRange, OrderedTable};
@@ -21,7 +21,7 @@ const VALUE_VERSION: u8 = 1;
 const SUMS_LEN: usize = 1 + 8 * 8;
 const BUCKET_LEN: usize = 2 + 8;
 
-const HOLDING: Holding = Holding {
+const STORE_KIND: StoreKind = StoreKind {
     format: "bytewright.calls.1",
     format_of_any_version: "bytewright.calls.",
     entry: "method",
@@ -37,7 +37,7 @@ pub struct CallStore(CountedTable);
 impl CallStore {
     /// Opens the call table in the file at `path`, and makes it where it is missing.
     pub fn open(path: impl AsRef<Path>) -> Result<CallStore> {
-        CountedTable::open(path.as_ref(), Duration::ZERO, &HOLDING).map(CallStore)
+        CountedTable::open(path.as_ref(), Duration::ZERO, &STORE_KIND).map(CallStore)
     }
 
     /// Opens the call table in the file at `path`. Where it is missing or empty, the first
@@ -48,17 +48,17 @@ impl CallStore {
 
     /// Opens it to count, and waits up to `timeout` for another process that writes the file.
     pub fn open_to_count_within(path: impl AsRef<Path>, timeout: Duration) -> Result<CallStore> {
-        CountedTable::open_to_count(path.as_ref(), timeout, &HOLDING).map(CallStore)
+        CountedTable::open_to_count(path.as_ref(), timeout, &STORE_KIND).map(CallStore)
     }
 
     /// Opens the call table in the file at `path` to read it, beside others who do.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<CallStore> {
-        CountedTable::open_read_only(path.as_ref(), &HOLDING).map(CallStore)
+        CountedTable::open_read_only(path.as_ref(), &STORE_KIND).map(CallStore)
     }
 
     /// The call table that `table`, which errors call `name`, holds; an empty table becomes one.
     pub fn new(table: Box<dyn OrderedTable>, name: &str) -> Result<CallStore> {
-        CountedTable::of(table, name, false, &HOLDING).map(CallStore)
+        CountedTable::of(table, name, false, &STORE_KIND).map(CallStore)
     }
 
     /// Begins to count a capture. It waits for one that another thread counts; of this thread,

@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
-use super::counted::{self, CountedCapture};
-use super::flow_store::{HOLDING, decode_flow, encode_flow, encode_key, kind, merged};
+use super::capture_ledger::{self, CountedCapture};
+use super::flow_store::{STORE_KIND, decode_flow, encode_flow, encode_key, kind, merged};
 use crate::error::{Error, ErrorKind, Result};
 use crate::flow::Flow;
 
@@ -26,26 +26,30 @@ impl FlowEntry {
     /// `Corrupt` where they are not an entry.
     pub fn decode(key: &[u8], value: &[u8]) -> Result<Self> {
         let entry = match key.first() {
-            Some(&counted::FORMAT_KEY) if (key.len(), value) == (1, HOLDING.format.as_bytes()) => {
+            Some(&capture_ledger::FORMAT_KEY)
+                if (key.len(), value) == (1, STORE_KIND.format.as_bytes()) =>
+            {
                 Some(FlowEntry::Format)
             }
             Some(&(kind::V4_FLOW | kind::V6_FLOW)) => decode_flow(key, value).map(FlowEntry::Flow),
-            Some(&counted::CAPTURE_KEY) => {
-                counted::decode_capture(&key[1..], value).map(FlowEntry::Capture)
+            Some(&capture_ledger::CAPTURE_KEY) => {
+                capture_ledger::decode_capture(&key[1..], value).map(FlowEntry::Capture)
             }
             _ => None,
         };
-        entry.ok_or_else(|| HOLDING.damaged(HOLDING.entry))
+        entry.ok_or_else(|| STORE_KIND.damaged(STORE_KIND.entry))
     }
 
     /// The bytes of its key and of its value.
     pub fn encode(&self) -> (Vec<u8>, Vec<u8>) {
         match self {
-            FlowEntry::Format => (vec![counted::FORMAT_KEY], HOLDING.format.as_bytes().to_vec()),
+            FlowEntry::Format => {
+                (vec![capture_ledger::FORMAT_KEY], STORE_KIND.format.as_bytes().to_vec())
+            }
             FlowEntry::Flow(flow) => (encode_key(&flow.key).bytes().to_vec(), encode_flow(flow)),
             FlowEntry::Capture(capture) => (
-                [&[counted::CAPTURE_KEY], &capture.content_id[..]].concat(),
-                counted::encode_capture(&capture.name, capture.packets),
+                [&[capture_ledger::CAPTURE_KEY], &capture.content_id[..]].concat(),
+                capture_ledger::encode_capture(&capture.name, capture.packets),
             ),
         }
     }

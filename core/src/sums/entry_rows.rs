@@ -1,6 +1,6 @@
 //! Entries of flow tables as columns, for engines that take Arrow. `docs/flow-table.md` draws their keys and values.
 
-use super::counted;
+use super::capture_ledger;
 use super::entry::FlowEntry;
 use super::flow_store::FlowStore;
 use crate::batch::schema::record_fields;
@@ -47,7 +47,8 @@ impl EntryOrigin {
 
     /// Appends the row of an entry with its key and value.
     fn push(&self, rows: &mut Batch, content_id: Option<&[u8]>, entry: Option<(&[u8], &[u8])>) {
-        let is_of_flow = entry.is_some_and(|(key, _)| key.first() != Some(&counted::CAPTURE_KEY));
+        let is_of_flow =
+            entry.is_some_and(|(key, _)| key.first() != Some(&capture_ledger::CAPTURE_KEY));
         let damage = self.damage.as_ref().filter(|_| !is_of_flow);
         rows.push_row(|place| match EntryField::ALL.get(place) {
             Some(EntryField::Capture) => Value::Signed(self.place),

@@ -7,7 +7,7 @@ use std::ops::Bound;
 use std::path::Path;
 use std::time::Duration;
 
-use super::counted::{Count, CountedCapture, CountedTable, Holding};
+use super::capture_ledger::{Count, CountedCapture, CountedTable, StoreKind};
 use crate::error::{Error, Result};
 use crate::flow::{Direction, Flow, Span};
 use crate::packet::FlowKey;
@@ -20,7 +20,7 @@ pub(super) mod kind {
     pub(in crate::sums) const V6_FLOW: u8 = 6;
 }
 
-pub(super) const HOLDING: Holding = Holding {
+pub(super) const STORE_KIND: StoreKind = StoreKind {
     format: "bytewright.flows.1",
     format_of_any_version: "bytewright.flows.",
     entry: "flow",
@@ -56,7 +56,7 @@ pub enum Merged {
 impl FlowStore {
     /// Opens the flow table in the file at `path`, and makes it where it is missing.
     pub fn open(path: impl AsRef<Path>) -> Result<FlowStore> {
-        CountedTable::open(path.as_ref(), Duration::ZERO, &HOLDING).map(FlowStore)
+        CountedTable::open(path.as_ref(), Duration::ZERO, &STORE_KIND).map(FlowStore)
     }
 
     /// Opens the flow table in the file at `path`. Where it is missing or empty, the first
@@ -67,17 +67,17 @@ impl FlowStore {
 
     /// Opens it to count, and waits up to `timeout` for another process that writes the file.
     pub fn open_to_count_within(path: impl AsRef<Path>, timeout: Duration) -> Result<FlowStore> {
-        CountedTable::open_to_count(path.as_ref(), timeout, &HOLDING).map(FlowStore)
+        CountedTable::open_to_count(path.as_ref(), timeout, &STORE_KIND).map(FlowStore)
     }
 
     /// Opens the flow table in the file at `path` to read it, beside others who do.
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<FlowStore> {
-        CountedTable::open_read_only(path.as_ref(), &HOLDING).map(FlowStore)
+        CountedTable::open_read_only(path.as_ref(), &STORE_KIND).map(FlowStore)
     }
 
     /// The flow table that `table`, which errors call `name`, holds; an empty table becomes one.
     pub fn new(table: Box<dyn OrderedTable>, name: &str) -> Result<FlowStore> {
-        CountedTable::of(table, name, false, &HOLDING).map(FlowStore)
+        CountedTable::of(table, name, false, &STORE_KIND).map(FlowStore)
     }
 
     /// Begins to count a capture. It waits for one that another thread counts; of this thread,

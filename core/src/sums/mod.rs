@@ -2,13 +2,13 @@
 //! transaction, and only once, even if it is added again.
 
 mod call_store;
-mod counted;
+mod capture_ledger;
 mod entry;
 mod entry_rows;
 mod flow_store;
 
 pub use call_store::{CallCount, CallStore};
-pub use counted::CountedCapture;
+pub use capture_ledger::CountedCapture;
 pub use entry::{EntryMerge, FlowEntry};
 pub use entry_rows::{EntryField, EntryOrigin, EntryRows, merged_rows};
 pub use flow_store::{CaptureCount, FlowStore, Merged, StoredFlows};

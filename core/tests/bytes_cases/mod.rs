@@ -52,7 +52,7 @@ pub(crate) fn zstd(bytes: &[u8], level: i32) -> Vec<u8> {
 pub(crate) struct Pieces {
     pub(crate) bytes: Vec<u8>,
     pub(crate) sizes: Vec<usize>,
-    pub(crate) never_waits: bool,
+    pub(crate) is_nonblocking: bool,
     position: usize,
     turn: usize,
 }
@@ -60,7 +60,7 @@ pub(crate) struct Pieces {
 impl Pieces {
     pub(crate) fn new(bytes: &[u8], sizes: &[usize]) -> Self {
         let (bytes, sizes) = (bytes.to_vec(), sizes.to_vec());
-        Pieces { bytes, sizes, never_waits: false, position: 0, turn: 0 }
+        Pieces { bytes, sizes, is_nonblocking: false, position: 0, turn: 0 }
     }
 }
 
@@ -75,8 +75,8 @@ impl Source for Pieces {
         Ok(count)
     }
 
-    fn never_waits(&self) -> bool {
-        self.never_waits
+    fn is_nonblocking(&self) -> bool {
+        self.is_nonblocking
     }
 }
 

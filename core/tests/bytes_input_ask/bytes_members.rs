@@ -96,7 +96,7 @@ fn read(file: &[u8], jobs: usize, backend: InflateBackend, fill: usize) -> (Vec<
     let mut options = StreamOptions::default();
     options.jobs = jobs;
     let mut source = Pieces::new(file, &[100_000, 7, 300_000]);
-    source.never_waits = true;
+    source.is_nonblocking = true;
     let mut bytes = Vec::new();
     let mut stream = match ByteStream::by_backend(Box::new(source), "file", &options, backend) {
         Ok(stream) => stream,

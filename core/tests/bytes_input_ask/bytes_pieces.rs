@@ -31,9 +31,9 @@ fn every_compression_gives_back_the_bytes_in_pieces_of_any_size() {
         for backend in backends() {
             for piece in [1_usize, 64, 5_000, 256 << 10] {
                 for size in [1, 700, usize::MAX] {
-                    for never_waits in [false, true] {
+                    for is_nonblocking in [false, true] {
                         let mut source = Pieces::new(input, &[size]);
-                        source.never_waits = never_waits;
+                        source.is_nonblocking = is_nonblocking;
                         // Tiny pieces on both sides cost a lot and show nothing more.
                         if piece.saturating_mul(size) < 64 {
                             continue;
@@ -115,7 +115,7 @@ fn empty_input_is_plain_and_at_its_end() {
 
 #[test]
 fn backends_are_called_as_their_projects_call_them() {
-    assert_eq!(InflateBackend::ZlibRs.to_string(), "zlib-rs");
+    assert_eq!(InflateBackend::Zlib.to_string(), "zlib-rs");
     assert_eq!(InflateBackend::Isal.to_string(), "isa-l");
 }
 

@@ -309,11 +309,11 @@ fn damage_that_was_repaired_is_read_anew_after_going_back() {
 fn beyond_the_end_of_compressed_input_there_is_nothing_and_the_way_back_is_open() {
     let data = Random::new(7).bytes(5000);
     let mut stream = fitful(&gzip(&data, 6), &mut Random::new(8), 1000);
-    stream.stand_beyond_end(9000);
+    stream.seek_past_end(9000);
     assert_eq!(stream.position(), 0, "while the end is not known");
     while stream.try_skip_to(9000).unwrap() != Fill::Ended {}
     assert_eq!(stream.position(), 5000);
-    stream.stand_beyond_end(9000);
+    stream.seek_past_end(9000);
     assert_eq!((stream.position(), insist(&mut stream, 1).unwrap()), (9000, 0));
     stream.seek(4990).unwrap();
     while stream.try_skip_to(4990).unwrap() != Fill::Ready {}
@@ -356,14 +356,14 @@ fn a_feed_tells_where_it_is_to_go_and_asks_again_after_its_end() {
     feed.push(b"0123456789");
     assert_eq!(insist(&mut stream, 4).unwrap(), 4);
     stream.seek(500).unwrap();
-    assert_eq!((stream.position(), feed.take_sought()), (500, Some(500)));
+    assert_eq!((stream.position(), feed.take_seek()), (500, Some(500)));
     assert_eq!(stream.try_fill(1).unwrap(), Fill::WouldWait);
     feed.end();
     assert_eq!(stream.try_fill(1).unwrap(), Fill::Ended);
-    stream.look_again();
+    stream.recheck_end();
     assert_eq!(stream.try_fill(1).unwrap(), Fill::WouldWait);
     stream.rewind().unwrap();
-    assert_eq!((stream.position(), feed.take_sought()), (0, Some(0)));
+    assert_eq!((stream.position(), feed.take_seek()), (0, Some(0)));
     let once = Feed::new(false);
     let mut stream = unread(Box::new(once.source()), 4);
     once.push(&[b'x'; 20]);

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytewright::bytes::StreamOptions;
 use bytewright::input::{
-    CaptureList, CaptureOptions, CapturePart, CaptureReader, CapturesAhead, FrameBatch, Needs,
+    CaptureList, CaptureOptions, CapturePart, CaptureReader, FrameBatch, Needs, PrefetchedCaptures,
     capture_parts,
 };
 use bytewright::packet::{Columns, Field, Packet};
@@ -254,7 +254,7 @@ fn captures_read_side_by_side_come_in_their_order_each_with_its_own_damage() {
         let mut read = |jobs| {
             let list = Files { paths: paths.clone(), pipe };
             let captures =
-                CapturesAhead::new(list, jobs, &CaptureOptions::default(), Needs::Frames);
+                PrefetchedCaptures::new(list, jobs, &CaptureOptions::default(), Needs::Frames);
             let seen = captures.map(|reader| {
                 reader.map(|reader| shown(reader, Way::Mixed, random)).map_err(|error| told(&error))
             });
@@ -281,7 +281,7 @@ fn captures_whose_fields_alone_are_asked_for_show_the_same_packets_without_their
         for jobs in [2, 3, 20] {
             let list = Files { paths: paths.clone(), pipe: usize::MAX };
             let options = CaptureOptions::default();
-            let captures = CapturesAhead::new(list, jobs, &options, Needs::Fields);
+            let captures = PrefetchedCaptures::new(list, jobs, &options, Needs::Fields);
             for (path, reader) in paths.iter().zip(captures) {
                 let mut expected = shown(open(path, 1), Way::Each, random);
                 let found = shown(reader.unwrap(), Way::Each, random);
@@ -301,7 +301,8 @@ fn captures_that_are_dropped_half_read_stop_their_threads_and_leave_the_others_a
         let mut expected = |index: usize| shown(open(&paths[index], 1), Way::Each, random);
         let (second_expected, third_expected) = (expected(1), expected(2));
         let list = Files { paths, pipe: usize::MAX };
-        let mut captures = CapturesAhead::new(list, 3, &CaptureOptions::default(), Needs::Frames);
+        let mut captures =
+            PrefetchedCaptures::new(list, 3, &CaptureOptions::default(), Needs::Frames);
         let mut left = random.below(50);
         let mut first = captures.next().unwrap().unwrap();
         let _ = first.each_while(|_, _| {

@@ -113,7 +113,7 @@ impl TurnHost for Trying {
 }
 
 impl StreamHost for Trying {
-    fn bring(&self, feed: &Feed) -> Result<()> {
+    fn read_into(&self, feed: &Feed) -> Result<()> {
         self.may_raise()?;
         let count = self.below([1, 10, 3000, 100_000][self.below(4)]);
         let bytes = self.bytes.borrow();
@@ -127,7 +127,7 @@ impl StreamHost for Trying {
         self.may_raise()
     }
 
-    fn give(&self, writer: &Writer) -> Result<()> {
+    fn write_from(&self, writer: &Writer) -> Result<()> {
         self.may_raise()?;
         let most = self.below([2, 1000, 200_000][self.below(3)]);
         let taken = writer.gathered(most, |bytes| {
@@ -750,7 +750,7 @@ impl TurnHost for Nested<'_> {
 }
 
 impl StreamHost for Nested<'_> {
-    fn bring(&self, feed: &Feed) -> Result<(), Error> {
+    fn read_into(&self, feed: &Feed) -> Result<(), Error> {
         assert_eq!(self.reader.take_array::<1>(), None, "an operation goes on");
         let used = self.reader.begin(self).map(drop);
         let closed = self.reader.close(self);

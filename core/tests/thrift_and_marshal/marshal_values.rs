@@ -67,7 +67,7 @@ fn encodings_are_told_by_their_variables_and_kept_out_of_them() {
     let (values, text) = form(b"\x04\x08I\"\x06a\x07:\x06EF:\x07@xi\x06");
     assert!(matches!(text, Form::String { encoding: TextEncoding::UsAscii, .. }));
     let root = values.get(values.root()).unwrap();
-    let variables = &root.extras.as_ref().unwrap().variables;
+    let variables = &root.rare.as_ref().unwrap().variables;
     assert_eq!(variables.len(), 1);
     assert_eq!(values.symbol(variables[0].0), b"@x");
 

@@ -6,9 +6,9 @@ use bytewright::host::adb;
 use bytewright::panics;
 
 use crate::buffer::{Place, bw_found, bw_slice, held_mut};
+use crate::bulk::slices;
 use crate::error::{bw_error, bw_status, guard_raw};
 use crate::host::{CallerHost, Context, bw_interrupted};
-use crate::many::slices;
 use crate::table::{bw_table, found};
 use crate::text::{text, text_bytes};
 

@@ -46,6 +46,7 @@
 pub mod adb;
 pub mod batch;
 pub mod buffer;
+pub mod bulk;
 pub mod capture;
 pub mod cursor;
 pub mod error;
@@ -55,7 +56,6 @@ pub mod host;
 pub mod idl;
 mod in_use;
 pub mod live;
-pub mod many;
 mod named;
 pub mod options;
 pub mod reader;

@@ -212,12 +212,12 @@ pub unsafe extern "C" fn bw_thrift_rows(
         let origin = Origin { sources: vec![stream.name().to_owned()], filter: None };
         let columns = Columns::new(Arc::clone(fields.columns.projection()))?;
         let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
-        let (host, never_waits) = (fields.host, stream.never_waits());
+        let (host, is_nonblocking) = (fields.host, stream.is_nonblocking());
         let source = MessageSource::of_stream(stream);
         let mut messages = MessageRows::new(source, fields.layout(is_framed), columns, rows);
         let schema = messages.schema().clone();
         // A source that may wait is read by another thread if there is a function to ask meanwhile.
-        let next: NextBatch = match never_waits {
+        let next: NextBatch = match is_nonblocking {
             true => Box::new(move || messages.next(&host)),
             false => Box::new(move || messages.next(&ReaderHost(host))),
         };

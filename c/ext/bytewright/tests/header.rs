@@ -27,7 +27,7 @@ const SOURCES: [&str; 26] = [
     "text",
     "options",
     "table",
-    "many",
+    "bulk",
     "transaction",
     "upkeep",
     "scan",

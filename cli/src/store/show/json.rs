@@ -1,7 +1,7 @@
 //! Values as JSON.
 
 use bytewright::Result;
-use bytewright::marshal::{Extras, Form, SymbolId, Value, ValueId, Values};
+use bytewright::marshal::{Form, RareParts, SymbolId, Value, ValueId, Values};
 
 use super::{Writer, float_text, integer};
 use crate::notation;
@@ -20,8 +20,8 @@ impl Writer<'_> {
 
     fn json_value(&mut self, value: &Value) -> Result<()> {
         let values = self.values;
-        match &value.extras {
-            Some(extras) if !value.is_plain() => return self.json_dressed(value, extras),
+        match &value.rare {
+            Some(rare) if !value.is_plain() => return self.json_dressed(value, rare),
             _ => {}
         }
         match &value.form {
@@ -163,12 +163,12 @@ impl Writer<'_> {
     }
 
     /// A value of a class of its own, or with variables.
-    fn json_dressed(&mut self, value: &Value, extras: &Extras) -> Result<()> {
+    fn json_dressed(&mut self, value: &Value, rare: &RareParts) -> Result<()> {
         self.json_member("{", "class", self.values.class_name(value));
         self.put(",\"value\":");
-        self.json_value(&Value { extras: None, ..value.clone() })?;
-        if !extras.variables.is_empty() {
-            self.json_fields("variables", &extras.variables)?;
+        self.json_value(&Value { rare: None, ..value.clone() })?;
+        if !rare.variables.is_empty() {
+            self.json_fields("variables", &rare.variables)?;
         }
         self.put("}");
         Ok(())

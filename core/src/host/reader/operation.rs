@@ -1,7 +1,7 @@
 //! One operation on a reader, from its first look at what is buffered until it has taken its bytes.
 //!
 //! It consists of steps that wait for nothing (`ByteStream::try_fill` and its like). Where a step would have to wait,
-//! the operation takes the reader's turn, which others wait for and which it keeps to its end, and brings more: by a
+//! the operation takes the reader's turn, which others wait for and which it keeps to its end, and reads more: by a
 //! read that waits where the input is a file of ours, by the host where it is an object. An operation takes its bytes
 //! when it has them all, so one that is interrupted has taken none.
 
@@ -51,7 +51,7 @@ impl<'a, H: StreamHost> Operation<'a, H> {
             operation.take_turn()?;
         }
         operation.with_stream(|stream| {
-            stream.look_again();
+            stream.recheck_end();
             Ok(())
         })?;
         Ok(operation)
@@ -64,7 +64,7 @@ impl<'a, H: StreamHost> Operation<'a, H> {
         }
         match self.reader.turn.take(self.host) {
             Ok(Taken::Already) => return Err(busy(self.host)),
-            Ok(Taken::Now | Taken::FromTheGone) => self.has_turn.set(true),
+            Ok(Taken::Now | Taken::AfterFork) => self.has_turn.set(true),
             Err(failure) => return Err(failure.into_host(self.host)),
         }
         Ok(())
@@ -103,7 +103,7 @@ impl<'a, H: StreamHost> Operation<'a, H> {
             match taken? {
                 Step::Done(result) => return Ok(result),
                 Step::Later => self.let_interrupts()?,
-                Step::WouldWait => self.bring()?,
+                Step::WouldWait => self.wait_for_input()?,
             }
         }
     }
@@ -118,27 +118,27 @@ impl<'a, H: StreamHost> Operation<'a, H> {
     }
 
     /// Waits for more input than there is.
-    fn bring(&self) -> Result<(), H::Error> {
+    fn wait_for_input(&self) -> Result<(), H::Error> {
         if let Some(object) = &self.reader.object {
-            return self.bring_from(object);
+            return self.fill_feed(object);
         }
         // An error stays in the stream, and comes with the next step.
         let fill = |stream: &mut ByteStream| stream.fill(stream.buffered().len() + 1).map(drop);
         self.wait_with_stream(fill).map(drop)
     }
 
-    fn bring_from(&self, object: &Object) -> Result<(), H::Error> {
+    fn fill_feed(&self, object: &Object) -> Result<(), H::Error> {
         self.take_turn()?;
-        self.go_where_bytes_are_wanted(object)?;
-        self.host.bring(&object.feed)
+        self.seek_object(object)?;
+        self.host.read_into(&object.feed)
     }
 
-    fn go_where_bytes_are_wanted(&self, object: &Object) -> Result<(), H::Error> {
-        let Some(offset) = object.feed.take_sought() else { return Ok(()) };
+    fn seek_object(&self, object: &Object) -> Result<(), H::Error> {
+        let Some(offset) = object.feed.take_seek() else { return Ok(()) };
         let place = object.origin.unwrap_or(0).saturating_add(offset);
         let gone = self.host.seek(SeekFrom::Start(place));
         if gone.is_err() {
-            object.feed.put_sought_back(offset);
+            object.feed.restore_seek(offset);
         }
         gone.map(drop)
     }
@@ -154,7 +154,7 @@ impl<'a, H: StreamHost> Operation<'a, H> {
         // Whatever came of that, and of an interrupt: what is read next is what stood before.
         let returned = self.host.seek(SeekFrom::Start(before));
         if returned.is_err() {
-            object.feed.put_sought_back(before.saturating_sub(origin));
+            object.feed.restore_seek(before.saturating_sub(origin));
         }
         let end = end?;
         returned?;

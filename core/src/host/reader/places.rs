@@ -82,7 +82,7 @@ impl<H: StreamHost> Operation<'_, H> {
         // What can be read once may go on after its end, from where that was.
         if self.reader.can_go_back() {
             self.with_stream(|stream| {
-                stream.stand_beyond_end(target);
+                stream.seek_past_end(target);
                 Ok(())
             })?;
         }

@@ -194,7 +194,7 @@ impl<C: Clone> TableHandle<C> {
         match taken {
             Taken::Already => Ok(false),
             Taken::Now => Ok(true),
-            Taken::FromTheGone => match self.abort_of_the_gone() {
+            Taken::AfterFork => match self.abort_after_fork() {
                 Ok(()) => Ok(true),
                 Err(error) => {
                     self.turn.give_back(host)?;
@@ -205,7 +205,7 @@ impl<C: Clone> TableHandle<C> {
     }
 
     /// Takes back the transaction of a thread that is not in this process.
-    fn abort_of_the_gone(&self) -> Result<()> {
+    fn abort_after_fork(&self) -> Result<()> {
         let Ok(mut content) = self.content.try_borrow_mut() else {
             return Err(Error::new(
                 ErrorKind::Closed,
@@ -225,7 +225,7 @@ impl<C: Clone> TableHandle<C> {
     /// its file. A strand of the thread whose transaction is open reads what that has changed.
     pub fn wait_until_idle<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
         if self.turn.is_taken() {
-            if self.turn.is_of_suspended_strand(host).map_err(Failure::Host)? {
+            if self.turn.is_held_by_other_strand(host).map_err(Failure::Host)? {
                 return Ok(());
             }
             self.wait_for_turn(host)?;
@@ -326,7 +326,7 @@ impl<C: Clone> TableHandle<C> {
             return self.read(host, |content| work(content.table()?));
         }
         let work = |content: &mut Content| work(content.table()?);
-        match self.turn.is_of_suspended_strand(host).map_err(Failure::Host)? {
+        match self.turn.is_held_by_other_strand(host).map_err(Failure::Host)? {
             // The turn is of this thread, so nobody uses the table meanwhile.
             true => self.work_at_length(host, work),
             false => self.change_at_length(host, work),

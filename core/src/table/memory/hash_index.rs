@@ -152,14 +152,14 @@ pub(super) struct HashIndex {
     len: usize,
 }
 
-/// A bucket, and how many bits of a hash choose it.
+/// Bucket that a hash chooses, and by how many of its bits.
 #[derive(Debug, Clone, Copy)]
-struct Home {
+struct BucketChoice {
     bucket: usize,
     level: u32,
 }
 
-impl Home {
+impl BucketChoice {
     /// The bits of a hash that a tag in this bucket has, above those that choose the bucket.
     #[inline]
     fn tag(self, hash: u64) -> u16 {
@@ -179,13 +179,13 @@ impl HashIndex {
     }
 
     #[inline]
-    fn home(&self, hash: u64) -> Home {
+    fn choose(&self, hash: u64) -> BucketChoice {
         let level = self.buckets.ilog2();
         let low = |bits: u32| (hash & ((1 << bits) - 1)) as usize;
         // The buckets below the next to be split have been split on this level.
         match low(level) < self.buckets - (1 << level) {
-            true => Home { bucket: low(level + 1), level: level + 1 },
-            false => Home { bucket: low(level), level },
+            true => BucketChoice { bucket: low(level + 1), level: level + 1 },
+            false => BucketChoice { bucket: low(level), level },
         }
     }
 
@@ -205,9 +205,9 @@ impl HashIndex {
         if self.buckets == 0 {
             return None;
         }
-        let home = self.home(hash);
-        let bucket = self.bucket(home.bucket);
-        let at = bucket.find(home.tag(hash), is_it)?;
+        let choice = self.choose(hash);
+        let bucket = self.bucket(choice.bucket);
+        let at = bucket.find(choice.tag(hash), is_it)?;
         Some(Address::from_number(bucket.entry(at).1))
     }
 
@@ -215,7 +215,7 @@ impl HashIndex {
     #[inline]
     pub(super) fn prefetch_bucket(&self, hash: u64) {
         if self.buckets > 0 {
-            prefetch(self.bucket(self.home(hash).bucket));
+            prefetch(self.bucket(self.choose(hash).bucket));
         }
     }
 
@@ -223,7 +223,7 @@ impl HashIndex {
     #[inline]
     pub(super) fn prefetch_groups(&self, hash: u64) {
         if self.buckets > 0 {
-            self.bucket(self.home(hash).bucket).0.iter().for_each(prefetch);
+            self.bucket(self.choose(hash).bucket).0.iter().for_each(prefetch);
         }
     }
 
@@ -238,26 +238,26 @@ impl HashIndex {
         if self.len >= self.buckets * FULL {
             self.split(hash_of);
         }
-        let home = self.home(hash);
-        self.bucket_mut(home.bucket).push(home.tag(hash), address.number());
+        let choice = self.choose(hash);
+        self.bucket_mut(choice.bucket).push(choice.tag(hash), address.number());
         self.len += 1;
     }
 
     /// Replaces `from` with `to`; both have the same `hash`.
     pub(super) fn replace(&mut self, hash: u64, from: Address, to: Address) {
-        let home = self.home(hash);
-        let bucket = self.bucket_mut(home.bucket);
-        match bucket.find(home.tag(hash), |found| found == from) {
-            Some(at) => bucket.set(at, home.tag(hash), to.number()),
+        let choice = self.choose(hash);
+        let bucket = self.bucket_mut(choice.bucket);
+        match bucket.find(choice.tag(hash), |found| found == from) {
+            Some(at) => bucket.set(at, choice.tag(hash), to.number()),
             None => debug_assert!(false, "an address that is replaced is there"),
         }
     }
 
     /// Takes out `address`, which was put in under `hash`.
     pub(super) fn remove(&mut self, hash: u64, address: Address) {
-        let home = self.home(hash);
-        let bucket = self.bucket_mut(home.bucket);
-        match bucket.find(home.tag(hash), |found| found == address) {
+        let choice = self.choose(hash);
+        let bucket = self.bucket_mut(choice.bucket);
+        match bucket.find(choice.tag(hash), |found| found == address) {
             Some(at) => {
                 bucket.swap_remove(at);
                 self.len -= 1;

@@ -167,8 +167,8 @@ impl<'a, 'py> Plain<'a, 'py> {
         }
         let values = self.values;
         let Some(value) = values.get(id) else { return Ok(self.py.None().into_bound(self.py)) };
-        match &value.extras {
-            Some(extras) if !value.is_plain() => self.dressed(id, value, &extras.variables),
+        match &value.rare {
+            Some(rare) if !value.is_plain() => self.dressed(id, value, &rare.variables),
             _ => self.form(Some(id), value),
         }
     }
@@ -236,7 +236,7 @@ impl<'a, 'py> Plain<'a, 'py> {
             Form::Object { variables, .. } => self.set_members(&object, variables)?,
             Form::OwnBytes { bytes, .. } => {
                 object.setattr("value", PyBytes::new(py, values.bytes(bytes)))?;
-                let variables = value.extras.as_ref().map(|extras| extras.variables.as_slice());
+                let variables = value.rare.as_ref().map(|rare| rare.variables.as_slice());
                 self.set_members(&object, variables.unwrap_or_default())?;
             }
             Form::OwnValue { value, .. } => object.setattr("value", self.data(*value)?)?,

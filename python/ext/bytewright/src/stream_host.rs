@@ -88,7 +88,7 @@ impl TurnHost for Sharing<'_> {
 }
 
 impl StreamHost for Sharing<'_> {
-    fn bring(&self, feed: &Feed) -> PyResult<()> {
+    fn read_into(&self, feed: &Feed) -> PyResult<()> {
         self.with_object(|object, file| {
             match file.read.as_str() {
                 "readinto" => feed_with(feed, &read_into(object, PIECE)?),
@@ -100,7 +100,7 @@ impl StreamHost for Sharing<'_> {
         })
     }
 
-    fn give(&self, writer: &Writer<Strand>) -> PyResult<()> {
+    fn write_from(&self, writer: &Writer<Strand>) -> PyResult<()> {
         self.with_object(|object, _| {
             let bytes = writer.gathered(PIECE, |bytes| PyBytes::new(object.py(), bytes));
             let taken = object.call_method1("write", (&bytes,))?;

@@ -34,11 +34,11 @@ impl StreamHost for Sharing<'_> {
         }
     }
 
-    fn bring(&self, _: &Feed) -> Result<(), Error> {
+    fn read_into(&self, _: &Feed) -> Result<(), Error> {
         self.object.funcall::<_, _, Value>("bring_input", ()).map(drop)
     }
 
-    fn give(&self, _: &Writer<Strand>) -> Result<(), Error> {
+    fn write_from(&self, _: &Writer<Strand>) -> Result<(), Error> {
         self.object.funcall::<_, _, Value>("write_to_object", ()).map(drop)
     }
 

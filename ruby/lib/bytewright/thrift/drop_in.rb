@@ -46,7 +46,7 @@ module Bytewright
 
           @methods_installed = true
           pin
-          GemWays.to_h
+          GemCompat.to_h
           places = [::Thrift::Struct, ::Thrift::Union, ::Thrift::Struct_Union]
           @untouched = places.all? { |place| untouched?(place) }
           replace(::Thrift::Struct, :struct, :read, :write, :==, :hash)

@@ -4,7 +4,7 @@ require "set"
 require_relative "../extension"
 Bytewright.send(:define_thrift)
 require_relative "watch"
-require_relative "gem_ways"
+require_relative "gem_compat"
 require_relative "layouts"
 require_relative "columns"
 

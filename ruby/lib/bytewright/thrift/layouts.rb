@@ -2,8 +2,8 @@
 
 module Bytewright
   module Thrift
-    # Describes generated classes to the codec: what their messages hold, and what of the gem's ways they
-    # have changed.
+    # Describes generated classes to the codec: what their messages hold, and what of the gem's behaviour
+    # they have changed.
     #
     # A codec goes over a class and all that it holds at once. So a class inside that reads, writes or
     # compares in a way of its own keeps the codec from doing that for the classes around it.
@@ -35,7 +35,7 @@ module Bytewright
         codec = begin
           build(klass, generation)
         rescue Unfit
-          ThriftCodec.build([], NOTHING.merge(generation: generation, ways: GemWays.to_h))
+          ThriftCodec.build([], NOTHING.merge(generation: generation, compat: GemCompat.to_h))
         end
         ThriftCodec.keep(klass, codec) unless klass.frozen?
         codec
@@ -73,7 +73,7 @@ module Bytewright
 
         def options
           inner = inside
-          { runs_ruby: @runs_ruby, ways: GemWays.to_h,
+          { runs_ruby: @runs_ruby, compat: GemCompat.to_h,
             reads: inner.all?(&:reads?) && @shapes[0].reads_parts?, writes: inner.all?(&:writes?) && @shapes[0].writes_parts?,
             compares: inner.all?(&:compares?) && @shapes[0].plain_accessors?,
             hashes: inner.all?(&:hashes?) && @shapes[0].plain_accessors? && @shapes[0].plain_name?,

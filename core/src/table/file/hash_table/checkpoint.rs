@@ -28,8 +28,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::extent::Extent;
 use super::header::{Log, LogReader};
-use super::home::{Access, Home, MAPPED_WORDS_MIN};
 use super::log_index::{LINE_BITS_MAX, LogIndex, Words};
+use super::table_files::{Access, HashTableFiles, MAPPED_WORDS_MIN};
 use crate::files::{Mapping, Storage, begins_like};
 
 const MAGIC: u64 = u64::from_be_bytes(*b"\x89BWIDX\r\n");
@@ -52,7 +52,7 @@ const CLOSING_FRAME_LEN_MAX: u64 = 256;
 /// Replaces what was kept before with `index`, which is that of `log` up to `extent`. The log
 /// ends with the frame that closing it has added.
 pub(super) fn save(
-    home: &Home,
+    files: &HashTableFiles,
     log: &Arc<Log>,
     extent: &Extent,
     index: &LogIndex,
@@ -61,9 +61,9 @@ pub(super) fn save(
         return Err(crate::Error::internal("a closed log without its last frame"));
     };
     let header = header(log, extent, frame_hash, index);
-    let file = home.create(&*log.storage, Access::Similar)?;
+    let file = files.create(&*log.storage, Access::Similar)?;
     let kept = write(&*file, &header, index.words())
-        .and_then(|()| home.keep_checkpoint(&*file, &*log.storage));
+        .and_then(|()| files.keep_checkpoint(&*file, &*log.storage));
     kept.map_err(|error| crate::Error::io("write the index", &error))
 }
 
@@ -112,12 +112,12 @@ fn write(file: &dyn Storage, header: &[u64; FIELDS], lines: &[AtomicU64]) -> std
 /// The index that was kept for `log`, in memory of `words`, and up to where it goes; `None` where there
 /// is none that can be trusted.
 pub(super) fn load(
-    home: &Home,
+    files: &HashTableFiles,
     log: &Arc<Log>,
     log_len: u64,
     words: &dyn Words,
 ) -> Option<(LogIndex, Extent)> {
-    let file = home.checkpoint(&*log.storage).file()?;
+    let file = files.checkpoint(&*log.storage).file()?;
     let header = read_header(&*file)?;
     let [_, format, seed, generation, end, next_transaction, last_frame, start, ..] = header;
     let [.., records, live_bytes, frame_hash, lines_hash, _] = header;

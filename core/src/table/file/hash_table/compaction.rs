@@ -18,8 +18,8 @@ use super::engine::{Access, Engine};
 use super::extent::Extent;
 use super::generation::NextGeneration;
 use super::header::{Header, LOG_START};
-use super::home;
 use super::log_index::Words;
+use super::table_files;
 use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
 use crate::threads;
@@ -127,14 +127,14 @@ impl Engine {
     fn begin_copying(&self) -> Result<Copying> {
         self.check_named()?;
         let log = &self.view.log;
-        let storage = self.home.create(&*log.storage, home::Access::Same)?;
+        let storage = self.files.create(&*log.storage, table_files::Access::Same)?;
         let header = Header {
             generation: log.header.generation + 1,
             first_transaction: self.extent.next_transaction,
             ..log.header
         };
         let next = NextGeneration::begin(storage, header, self.name.clone())?;
-        let words: Arc<dyn Words> = Arc::new(self.home.clone());
+        let words: Arc<dyn Words> = Arc::new(self.files.clone());
         Copying::begin(self.view.clone(), &self.extent, next, words)
     }
 
@@ -142,7 +142,7 @@ impl Engine {
     /// is made to last before.
     fn finish_compaction(&mut self, copying: Copying, lasts: bool) -> Result<()> {
         let Copied { log, extent, index, words } = copying.finish(self.extent.end, lasts)?;
-        self.home.replace(&self.view.log, &log)?;
+        self.files.replace(&self.view.log, &log)?;
         let view = Arc::new(View::new(Arc::new(log), index, words));
         let old = std::mem::replace(&mut self.view, view);
         self.retired.push(Arc::downgrade(&old));
@@ -150,7 +150,7 @@ impl Engine {
         let_go(old, self.extent.end);
         (self.extent, self.checkpoint_end) = (extent, LOG_START);
         self.compaction_put_off_until = 0;
-        self.home.discard_checkpoint(&*self.view.log.storage);
+        self.files.discard_checkpoint(&*self.view.log.storage);
         self.durability.was_replaced(extent.end, lasts);
         match lasts {
             // What lasts now has to go on to be found.
@@ -161,7 +161,7 @@ impl Engine {
 
     /// Fails where another file has the name of the table, or none: it is not ours to be replaced.
     pub(super) fn check_named(&self) -> Result<()> {
-        self.home.check_named(&self.view.log)
+        self.files.check_named(&self.view.log)
     }
 
     /// Goes on without compacting, for lack of room or of rights, until the file is a quarter longer.

@@ -11,8 +11,8 @@ use super::checkpoint;
 use super::compactor::Compactor;
 use super::extent::Extent;
 use super::header::{Header, LOG_END_MAX};
-use super::home::Home;
 use super::snapshot::HashSnapshot;
+use super::table_files::HashTableFiles;
 use super::transaction::{Step, Transaction, Undo};
 use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
@@ -49,7 +49,7 @@ pub(super) enum Access {
 /// An open table.
 #[derive(Debug)]
 pub(super) struct Engine {
-    pub(super) home: Home,
+    pub(super) files: HashTableFiles,
     pub(super) options: OpenOptions,
     /// Name of the file in errors.
     pub(super) name: Arc<str>,
@@ -359,7 +359,7 @@ impl Engine {
         let synced = self.view.log.storage.sync();
         synced.map_err(|error| self.fail("sync the table", &error))?;
         if self.durability.is_name_unsynced {
-            let synced = self.home.directory.sync();
+            let synced = self.files.directory.sync();
             synced.map_err(|error| self.fail("sync the table's directory", &error))?;
         }
         self.durability.was_synced();
@@ -531,7 +531,7 @@ impl Engine {
         {
             let index = self.view.index();
             // Without it the next one to open the table reads more.
-            let _ = checkpoint::save(&self.home, &self.view.log, &self.extent, &index.index);
+            let _ = checkpoint::save(&self.files, &self.view.log, &self.extent, &index.index);
         }
         Ok(())
     }

@@ -78,12 +78,12 @@ struct Slot {
 
 impl LogIndex {
     /// An index with room for `len` entries.
-    pub(super) fn with_room(len: u64, home: &dyn Words) -> Result<LogIndex> {
+    pub(super) fn with_room(len: u64, memory: &dyn Words) -> Result<LogIndex> {
         let mut line_bits = LINE_BITS_MIN;
         while len > capacity(line_bits) && line_bits < LINE_BITS_MAX {
             line_bits += 1;
         }
-        Ok(LogIndex { words: home.words(LINE_WORDS << line_bits)?, line_bits, len: 0 })
+        Ok(LogIndex { words: memory.words(LINE_WORDS << line_bits)?, line_bits, len: 0 })
     }
 
     /// The index of `len` entries whose lines are in `words` already.
@@ -146,16 +146,16 @@ impl LogIndex {
     }
 
     /// Makes room for one more entry.
-    pub(super) fn reserve(&mut self, home: &dyn Words) -> Result<()> {
+    pub(super) fn reserve(&mut self, memory: &dyn Words) -> Result<()> {
         match self.len >= capacity(self.line_bits) {
-            true => self.double(home),
+            true => self.double(memory),
             false => Ok(()),
         }
     }
 
     /// Adds an entry that is not there.
-    pub(super) fn insert(&mut self, hash: KeyHash, place: u64, home: &dyn Words) -> Result<()> {
-        self.reserve(home)?;
+    pub(super) fn insert(&mut self, hash: KeyHash, place: u64, memory: &dyn Words) -> Result<()> {
+        self.reserve(memory)?;
         self.add(hash, place);
         self.len += 1;
         Ok(())
@@ -187,12 +187,12 @@ impl LogIndex {
         }
     }
 
-    fn double(&mut self, home: &dyn Words) -> Result<()> {
+    fn double(&mut self, memory: &dyn Words) -> Result<()> {
         let line_bits = self.line_bits + 1;
         if line_bits > LINE_BITS_MAX {
             return Err(crate::Error::limit("entries", capacity(LINE_BITS_MAX), self.len + 1));
         }
-        let words = home.words(LINE_WORDS << line_bits)?;
+        let words = memory.words(LINE_WORDS << line_bits)?;
         let mut doubled = LogIndex { words, line_bits, len: self.len };
         for line in 0..=self.line_mask() {
             for entry in 0..LINE_ENTRIES {

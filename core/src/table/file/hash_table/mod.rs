@@ -17,12 +17,12 @@ mod engine;
 mod extent;
 mod generation;
 mod header;
-mod home;
 mod log_index;
 mod opening;
 mod repair;
 mod replay;
 mod snapshot;
+mod table_files;
 mod transaction;
 mod view;
 
@@ -36,7 +36,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Directory, FileDirectory, Storage, name_beside};
 use crate::table::{Snapshot, Stat, Table, Values, check_entry};
 use engine::{Access, Engine, shorten};
-use home::Home;
+use table_files::HashTableFiles;
 
 pub(super) use header::MAGIC;
 pub use repair::Check;
@@ -54,11 +54,11 @@ pub(in crate::table) fn publish_index(
     table: &dyn Storage,
     index: Option<&dyn Storage>,
 ) {
-    let home = Home { directory: Arc::new(directory.clone()), name: name.to_owned() };
+    let files = HashTableFiles { directory: Arc::new(directory.clone()), name: name.to_owned() };
     match index {
         // Without an index, opening reads the whole log.
-        Some(index) => drop(home.keep_checkpoint(index, table)),
-        None => home.discard_checkpoint(table),
+        Some(index) => drop(files.keep_checkpoint(index, table)),
+        None => files.discard_checkpoint(table),
     }
 }
 
@@ -93,8 +93,8 @@ impl HashTable {
         let shown = path.to_string_lossy();
         let (directory, name) =
             FileDirectory::find(path).map_err(|error| Error::io("open", &error).in_file(&shown))?;
-        let home = Home { directory: Arc::new(directory), name };
-        Self::open_at(home, &shown, options)
+        let files = HashTableFiles { directory: Arc::new(directory), name };
+        Self::open_at(files, &shown, options)
     }
 
     /// Opens the table in the file `name` of `directory`.
@@ -103,11 +103,11 @@ impl HashTable {
         name: &str,
         options: OpenOptions,
     ) -> Result<HashTable> {
-        Self::open_at(Home { directory, name: name.into() }, name, options)
+        Self::open_at(HashTableFiles { directory, name: name.into() }, name, options)
     }
 
-    fn open_at(home: Home, name: &str, options: OpenOptions) -> Result<HashTable> {
-        let engine = Engine::open(home, name, options)?;
+    fn open_at(files: HashTableFiles, name: &str, options: OpenOptions) -> Result<HashTable> {
+        let engine = Engine::open(files, name, options)?;
         let name = engine.name.clone();
         let read_only = options.read_only;
         Ok(HashTable { engine: RefCell::new(engine), buffer: RefCell::default(), name, read_only })

@@ -10,9 +10,9 @@ use super::checkpoint;
 use super::engine::{Access, Durability, Engine};
 use super::extent::Extent;
 use super::header::{Header, LOG_START, Log, LogReader, MAGIC};
-use super::home::{Home, ReaderWords};
 use super::log_index::{LogIndex, Words};
 use super::replay::{Rest, replay};
+use super::table_files::{HashTableFiles, ReaderWords};
 use super::transaction::Transaction;
 use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
@@ -41,15 +41,17 @@ struct Content {
 }
 
 impl Engine {
-    /// Opens the table at `home`, which errors call `name`.
-    pub(super) fn open(home: Home, name: &str, options: OpenOptions) -> Result<Engine> {
+    /// Opens the table of `files`, which errors call `name`.
+    pub(super) fn open(files: HashTableFiles, name: &str, options: OpenOptions) -> Result<Engine> {
         let name: Arc<str> = name.into();
         let storage = match (options.read_only, options.create) {
-            (true, _) => home.directory.open(&home.name, StorageMode::Follow, options.timeout)?,
+            (true, _) => files.directory.open(&files.name, StorageMode::Follow, options.timeout)?,
             (false, false) => {
-                home.directory.open(&home.name, StorageMode::Write, options.timeout)?
+                files.directory.open(&files.name, StorageMode::Write, options.timeout)?
             }
-            (false, true) => open_or_make(&home, &options).map_err(|error| error.in_file(&name))?,
+            (false, true) => {
+                open_or_make(&files, &options).map_err(|error| error.in_file(&name))?
+            }
         };
         let header = read_header(&*storage).and_then(|header| {
             header.values.check(options.values)?;
@@ -58,11 +60,11 @@ impl Engine {
         let header = header.map_err(|error| error.in_file(&name))?;
         let log = Arc::new(Log::new(storage, header, name.clone()));
         let content = match options.read_only {
-            true => read_beside_writer(&home, &log, &options)?,
-            false => read_content(&home, log, &options)?,
+            true => read_beside_writer(&files, &log, &options)?,
+            false => read_content(&files, log, &options)?,
         };
         let mut engine = Engine {
-            home,
+            files,
             access: if options.read_only { Access::Read } else { Access::Write },
             options,
             name,
@@ -147,7 +149,7 @@ impl Engine {
     /// Returns true if another file has the name of this one.
     fn is_replaced(&self) -> Result<bool> {
         let failed = |error| self.view.log.system_error("find the table", &error);
-        let named = self.home.directory.id(&self.home.name).map_err(failed)?;
+        let named = self.files.directory.id(&self.files.name).map_err(failed)?;
         let own = self.view.log.storage.id().map_err(failed)?;
         // Where nothing has the name, the table was removed: it can be read as long as it is open.
         Ok(named.is_some() && named != own)
@@ -169,7 +171,7 @@ impl Engine {
     /// Reads the table anew, from the file that has the name now.
     fn reopen(&mut self) -> Result<()> {
         let options = OpenOptions { read_only: true, verify: false, ..self.options };
-        let opened = Engine::open(self.home.clone(), &self.name, options)?;
+        let opened = Engine::open(self.files.clone(), &self.name, options)?;
         self.retired.push(Arc::downgrade(&self.view));
         self.retired.retain(|view| view.strong_count() > 0);
         (self.view, self.extent, self.seen) = (opened.view.clone(), opened.extent, opened.seen);
@@ -192,11 +194,15 @@ impl Engine {
 /// Reads what the log holds, while another process may be writing it. That may cut off a torn end and
 /// write other frames there between two reads of ours, which together would look like damage. So damage
 /// is what is found twice in the same place, with the same bytes there.
-fn read_beside_writer(home: &Home, log: &Arc<Log>, options: &OpenOptions) -> Result<Content> {
+fn read_beside_writer(
+    files: &HashTableFiles,
+    log: &Arc<Log>,
+    options: &OpenOptions,
+) -> Result<Content> {
     let mut seen_before = None;
     let mut tries = 1;
     loop {
-        let error = match read_content(home, log.clone(), options) {
+        let error = match read_content(files, log.clone(), options) {
             Err(error) if error.kind() == ErrorKind::Corrupt && tries < READING_TRIES => error,
             content => return content,
         };
@@ -223,17 +229,17 @@ fn bytes_at(log: &Log, offset: u64) -> Option<Vec<u8>> {
 }
 
 /// Reads what the log holds: the checkpoint, and what comes after it.
-fn read_content(home: &Home, log: Arc<Log>, options: &OpenOptions) -> Result<Content> {
+fn read_content(files: &HashTableFiles, log: Arc<Log>, options: &OpenOptions) -> Result<Content> {
     let words: Arc<dyn Words> = match options.read_only {
-        true => Arc::new(ReaderWords(home.clone())),
-        false => Arc::new(home.clone()),
+        true => Arc::new(ReaderWords(files.clone())),
+        false => Arc::new(files.clone()),
     };
     let seen = log.storage.status().map_err(|error| log.system_error("read the table", &error))?;
     if seen.len < log.header.closed_len {
         return Err(is_cut(&log, seen.len));
     }
     let closed_len = log.header.closed_len;
-    let (index, mut extent) = match checkpoint::load(home, &log, seen.len, &*words) {
+    let (index, mut extent) = match checkpoint::load(files, &log, seen.len, &*words) {
         Some(found) => found,
         None => (LogIndex::with_room(0, &*words)?, Extent::empty(&log.header)),
     };
@@ -322,12 +328,12 @@ const MAKING_TRIES: usize = 100;
 
 /// Opens the file to write, and makes it where it is missing or empty. No moment of the making leaves a
 /// part of a table under its name.
-fn open_or_make(home: &Home, options: &OpenOptions) -> Result<Box<dyn Storage>> {
-    let (directory, timeout) = (&home.directory, options.timeout);
+fn open_or_make(files: &HashTableFiles, options: &OpenOptions) -> Result<Box<dyn Storage>> {
+    let (directory, timeout) = (&files.directory, options.timeout);
     let values = options.values.unwrap_or(Values::BYTES);
     let failed = |error| Error::io("make the table", &error);
     for _ in 0..MAKING_TRIES {
-        match directory.open(&home.name, StorageMode::Write, timeout) {
+        match directory.open(&files.name, StorageMode::Write, timeout) {
             Err(error) if error.kind() == ErrorKind::Io(Some(NOT_FOUND)) => {}
             opened => {
                 let storage = opened?;
@@ -337,27 +343,27 @@ fn open_or_make(home: &Home, options: &OpenOptions) -> Result<Box<dyn Storage>> 
                 return Ok(storage);
             }
         }
-        if let Some(storage) = make(home, values)? {
+        if let Some(storage) = make(files, values)? {
             return Ok(storage);
         }
     }
     // What has the name cannot be opened, as a link that leads nowhere.
-    let storage = directory.open(&home.name, StorageMode::Create, timeout)?;
+    let storage = directory.open(&files.name, StorageMode::Create, timeout)?;
     write_header(&*storage, values).map_err(failed)?;
     Ok(storage)
 }
 
 /// Makes the file without a name, and gives it the one of the table; `None` where somebody else has made that meanwhile.
-fn make(home: &Home, values: Values) -> Result<Option<Box<dyn Storage>>> {
-    let directory = &home.directory;
+fn make(files: &HashTableFiles, values: Values) -> Result<Option<Box<dyn Storage>>> {
+    let directory = &files.directory;
     let put_in_place = || -> std::io::Result<Box<dyn Storage>> {
-        let storage = directory.create_unnamed(&home.name, None)?;
+        let storage = directory.create_unnamed(&files.name, None)?;
         // Who makes the table has its lock before anybody else finds it.
         if let Some(file) = storage.file() {
             file.try_lock()?;
         }
         write_header(&*storage, values)?;
-        directory.publish(&*storage, &home.name, Displaced::Nothing)?;
+        directory.publish(&*storage, &files.name, Displaced::Nothing)?;
         directory.sync()?;
         Ok(storage)
     };

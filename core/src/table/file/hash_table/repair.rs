@@ -8,8 +8,8 @@ use super::HashTable;
 use super::extent::Extent;
 use super::generation::NextGeneration;
 use super::header::{Header, Log, LogReader};
-use super::home::{Access, Home};
 use super::opening::read_header;
+use super::table_files::{Access, HashTableFiles};
 use crate::error::{Error, Result};
 use crate::files::{CommitFrame, Directory, FileDirectory, StorageMode};
 
@@ -33,14 +33,14 @@ pub struct Check {
 impl HashTable {
     /// Checks the file at `path` as it is now, and changes nothing. Damage is no error but a result.
     pub fn check(path: impl AsRef<Path>) -> Result<Check> {
-        let (home, name) = find(path.as_ref())?;
-        Self::check_in(home.directory, &name)
+        let (files, name) = find(path.as_ref())?;
+        Self::check_in(files.directory, &name)
     }
 
     /// Checks the file `name` of `directory`, as [`HashTable::check`] does.
     pub fn check_in(directory: Arc<dyn Directory>, name: &str) -> Result<Check> {
-        let home = Home { directory, name: file_name(name) };
-        Salvage::of(&home, name, StorageMode::Follow, Duration::ZERO)?.run(|_, _| Ok(()))
+        let files = HashTableFiles { directory, name: file_name(name) };
+        Salvage::of(&files, name, StorageMode::Follow, Duration::ZERO)?.run(|_, _| Ok(()))
     }
 
     /// Saves every whole transaction of the damaged file at `path` into a new file, which takes its
@@ -49,8 +49,8 @@ impl HashTable {
     ///
     /// It waits up to `timeout` for another writer to go.
     pub fn repair(path: impl AsRef<Path>, timeout: Duration) -> Result<Check> {
-        let (home, name) = find(path.as_ref())?;
-        Self::repair_in(home.directory, &name, timeout)
+        let (files, name) = find(path.as_ref())?;
+        Self::repair_in(files.directory, &name, timeout)
     }
 
     /// Repairs the file `name` of `directory`, as [`HashTable::repair`] does.
@@ -59,12 +59,12 @@ impl HashTable {
         name: &str,
         timeout: Duration,
     ) -> Result<Check> {
-        let home = Home { directory, name: file_name(name) };
-        let checked = Salvage::of(&home, name, StorageMode::Write, timeout)?;
+        let files = HashTableFiles { directory, name: file_name(name) };
+        let checked = Salvage::of(&files, name, StorageMode::Write, timeout)?;
         let log = checked.log.clone();
         let check = checked.run(|_, _| Ok(()))?;
         if check.damaged_at.is_some() {
-            save(&home, &log).map_err(|error| error.in_file(name))?;
+            save(&files, &log).map_err(|error| error.in_file(name))?;
         }
         Ok(check)
     }
@@ -74,21 +74,21 @@ fn file_name(name: &str) -> std::ffi::OsString {
     Path::new(name).file_name().unwrap_or_default().to_owned()
 }
 
-fn find(path: &Path) -> Result<(Home, String)> {
+fn find(path: &Path) -> Result<(HashTableFiles, String)> {
     let shown = path.to_string_lossy().into_owned();
     let found = FileDirectory::find(path);
     let (directory, name) = found.map_err(|error| Error::io("open", &error).in_file(&shown))?;
-    Ok((Home { directory: Arc::new(directory), name }, shown))
+    Ok((HashTableFiles { directory: Arc::new(directory), name }, shown))
 }
 
 /// Writes the whole transactions of `log` to a new file, and puts it in its place.
-fn save(home: &Home, log: &Arc<Log>) -> Result<()> {
+fn save(files: &HashTableFiles, log: &Arc<Log>) -> Result<()> {
     let header = Header {
         generation: log.header.generation + 1,
         first_transaction: log.header.first_transaction,
         ..log.header
     };
-    let storage = home.create(&*log.storage, Access::Same)?;
+    let storage = files.create(&*log.storage, Access::Same)?;
     let mut generation = NextGeneration::begin(storage, header, log.name.clone())?;
     Salvage::new(log.clone())?.run(|reader, chain| {
         for frame in chain {
@@ -100,9 +100,9 @@ fn save(home: &Home, log: &Arc<Log>) -> Result<()> {
         Ok(())
     })?;
     let (saved, _) = generation.finish(true)?;
-    home.replace(log, &saved)?;
-    home.discard_checkpoint(&*log.storage);
-    let synced = home.directory.sync();
+    files.replace(log, &saved)?;
+    files.discard_checkpoint(&*log.storage);
+    let synced = files.directory.sync();
     synced.map_err(|error| Error::io("rename the repaired table", &error))
 }
 
@@ -115,8 +115,13 @@ struct Salvage {
 }
 
 impl Salvage {
-    fn of(home: &Home, name: &str, mode: StorageMode, timeout: Duration) -> Result<Salvage> {
-        let storage = home.directory.open(&home.name, mode, timeout)?;
+    fn of(
+        files: &HashTableFiles,
+        name: &str,
+        mode: StorageMode,
+        timeout: Duration,
+    ) -> Result<Salvage> {
+        let storage = files.directory.open(&files.name, mode, timeout)?;
         let header = read_header(&*storage).map_err(|error| error.in_file(name))?;
         Self::new(Arc::new(Log::new(storage, header, name.into())))
     }

@@ -32,10 +32,10 @@ pub(super) struct View {
 }
 
 impl View {
-    pub(super) fn new(log: Arc<Log>, index: LogIndex, home: Arc<dyn Words>) -> View {
+    pub(super) fn new(log: Arc<Log>, index: LogIndex, memory: Arc<dyn Words>) -> View {
         let tracked = TrackedIndex {
             index,
-            home,
+            memory,
             is_in_transaction: false,
             snapshots: BTreeMap::new(),
             displaced: BTreeMap::new(),
@@ -46,9 +46,9 @@ impl View {
 
     /// Returns a view of the same log without entries.
     pub(super) fn cleared(&self) -> Result<View> {
-        let home = self.index().home.clone();
-        let index = LogIndex::with_room(0, &*home)?;
-        Ok(View::new(self.log.clone(), index, home))
+        let memory = self.index().memory.clone();
+        let index = LogIndex::with_room(0, &*memory)?;
+        Ok(View::new(self.log.clone(), index, memory))
     }
 
     pub(super) fn index(&self) -> MutexGuard<'_, TrackedIndex> {
@@ -83,7 +83,7 @@ impl View {
 #[derive(Debug)]
 pub(super) struct TrackedIndex {
     pub(super) index: LogIndex,
-    home: Arc<dyn Words>,
+    memory: Arc<dyn Words>,
     /// True if it has changes that may be taken back.
     pub(super) is_in_transaction: bool,
     /// Number of snapshots of each end of the log.
@@ -97,7 +97,7 @@ pub(super) struct TrackedIndex {
 impl TrackedIndex {
     /// Makes sure that the next change succeeds.
     pub(super) fn reserve(&mut self) -> Result<()> {
-        self.index.reserve(&*self.home)
+        self.index.reserve(&*self.memory)
     }
 
     /// Replaces the place `old`, if any, by `new`, if any, because of the record at `because`.
@@ -114,7 +114,7 @@ impl TrackedIndex {
         match (old, new) {
             (Some(old), Some(new)) => self.index.replace(hash, old, new),
             (Some(old), None) => self.index.remove(hash, old),
-            (None, Some(new)) => self.index.insert(hash, new, &*self.home)?,
+            (None, Some(new)) => self.index.insert(hash, new, &*self.memory)?,
             (None, None) => {}
         }
         Ok(())

@@ -15,8 +15,8 @@ use redb::{
 
 use super::changes::Changes;
 use super::checked_pages::{self, CheckedPages};
+use super::fork_guard::ForkGuard;
 use super::log_mark::LogMarkPlace;
-use super::of_process::OfProcess;
 use super::overlay::Overlay;
 use super::redb_backend::{Backend, failed_io, guarded, locked_by};
 use super::redo_log::Position;
@@ -28,7 +28,7 @@ use crate::table::{KeyRange, Values};
 
 pub(super) type Guard = OwnedAccessGuard<&'static [u8]>;
 /// A transaction of redb. Over a damaged file it can panic when it is dropped, too, which this catches.
-pub(super) type Writing = OfProcess<WriteTransaction>;
+pub(super) type Writing = ForkGuard<WriteTransaction>;
 type Entries = ReadOnlyTable<&'static [u8], &'static [u8]>;
 pub(super) type Range = OwnedRange<&'static [u8], &'static [u8]>;
 
@@ -185,8 +185,8 @@ impl Database {
     }
 
     /// The newest commit; the file stays open as long as that is read.
-    pub(super) fn read(database: &Arc<OfProcess<Database>>, name: &str) -> Result<Arc<Reading>> {
-        let table = OfProcess::new(database.checked()?.open_newest(name)?);
+    pub(super) fn read(database: &Arc<ForkGuard<Database>>, name: &str) -> Result<Arc<Reading>> {
+        let table = ForkGuard::new(database.checked()?.open_newest(name)?);
         Ok(Arc::new(Reading { table, name: name.to_owned(), _database: database.clone() }))
     }
 
@@ -232,7 +232,7 @@ impl Database {
             writing.set_quick_repair(true);
             Ok::<_, redb::Error>(writing)
         })?;
-        Ok(OfProcess::new(writing))
+        Ok(ForkGuard::new(writing))
     }
 
     /// Gives back the pages that nothing uses.
@@ -354,10 +354,10 @@ fn check_beginning(storage: &dyn Storage) -> Result<()> {
 /// One commit, as long as it is read. The caller knows that this is the process that began to.
 pub(super) struct Reading {
     /// `None` before the first change of a new file.
-    table: OfProcess<Option<Entries>>,
+    table: ForkGuard<Option<Entries>>,
     name: String,
     /// Closed behind the table: redb reads nothing more of a database that is closed.
-    _database: Arc<OfProcess<Database>>,
+    _database: Arc<ForkGuard<Database>>,
 }
 
 impl Reading {

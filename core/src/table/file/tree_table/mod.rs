@@ -26,13 +26,13 @@ mod changes;
 mod checked_pages;
 mod database;
 mod flusher;
-mod home;
+mod fork_guard;
 mod log_mark;
-mod of_process;
 mod overlay;
 mod redb_backend;
 mod redo_log;
 mod state;
+mod table_files;
 mod uses;
 mod view;
 
@@ -44,9 +44,9 @@ use std::time::Duration;
 use database::Database;
 pub(super) use database::is_beginning;
 use flusher::Shared;
-use home::Home;
-use of_process::{OfProcess, check_process};
+use fork_guard::{ForkGuard, check_process};
 use state::{MissingLog, State};
+use table_files::TreeTableFiles;
 use view::View;
 
 use super::options::{OpenOptions, SyncMode};
@@ -74,7 +74,7 @@ pub struct TreeTable {
     options: OpenOptions,
     opener: ProcessMark,
     /// Writes what has waited long enough, where somebody has to.
-    flusher: Option<OfProcess<JoinHandle<()>>>,
+    flusher: Option<ForkGuard<JoinHandle<()>>>,
     /// The table as a child of this process opened it.
     in_child: OnceLock<Box<TreeTable>>,
 }
@@ -94,10 +94,10 @@ impl TreeTable {
         let path = path.as_ref();
         let shown = path.to_string_lossy();
         let open = || {
-            let home = Home::find(path)?;
-            home.create_if(options)?;
-            let path = home.path.clone();
-            let mut table = Self::open_at(home, &shown, options, MissingLog::Refused)?;
+            let files = TreeTableFiles::find(path)?;
+            files.create_if(options)?;
+            let path = files.path.clone();
+            let mut table = Self::open_at(files, &shown, options, MissingLog::Refused)?;
             table.path = path;
             Ok(table)
         };
@@ -110,8 +110,8 @@ impl TreeTable {
         let path = path.as_ref();
         let shown = path.to_string_lossy();
         let options = OpenOptions { verify: true, timeout, values: None, ..OpenOptions::default() };
-        let repaired = Home::find(path)
-            .and_then(|home| Self::open_at(home, &shown, options, MissingLog::GivenUp));
+        let repaired = TreeTableFiles::find(path)
+            .and_then(|files| Self::open_at(files, &shown, options, MissingLog::GivenUp));
         repaired.map(drop).map_err(|error| error.in_file(&shown))
     }
 
@@ -122,13 +122,13 @@ impl TreeTable {
         name: &str,
         options: OpenOptions,
     ) -> Result<TreeTable> {
-        let home = Home { directory, name: name.into(), path: None };
-        home.create_if(options).map_err(|error| error.in_file(name))?;
-        Self::open_at(home, name, options, MissingLog::Refused)
+        let files = TreeTableFiles { directory, name: name.into(), path: None };
+        files.create_if(options).map_err(|error| error.in_file(name))?;
+        Self::open_at(files, name, options, MissingLog::Refused)
     }
 
     fn open_at(
-        home: Home,
+        files: TreeTableFiles,
         name: &str,
         options: OpenOptions,
         missing: MissingLog,
@@ -137,7 +137,7 @@ impl TreeTable {
             true => StorageMode::Follow,
             false => StorageMode::Write,
         };
-        Self::open_with(&mut || home.open(mode), name, options, Some((&home, missing)))
+        Self::open_with(&mut || files.open(mode), name, options, Some((&files, missing)))
     }
 
     /// Opens the table in `storage`, which errors call `name`. Where it is no file of the operating
@@ -150,7 +150,8 @@ impl TreeTable {
     ) -> Result<TreeTable> {
         let storage: Arc<dyn Storage> = Arc::from(storage);
         if options.create && !options.read_only && storage.len().is_ok_and(|len| len == 0) {
-            let made = home::write_in_place(&*storage, &database::new_table(options.values)?);
+            let made =
+                table_files::write_in_place(&*storage, &database::new_table(options.values)?);
             made.map_err(|error| Error::io("create the table", &error).in_file(name))?;
         }
         Self::open_with(&mut || Ok(storage.clone()), name, options, None)
@@ -160,7 +161,7 @@ impl TreeTable {
         reopen: &mut database::Reopen<'_>,
         name: &str,
         options: OpenOptions,
-        home: Option<(&Home, MissingLog)>,
+        files: Option<(&TreeTableFiles, MissingLog)>,
     ) -> Result<TreeTable> {
         let OpenOptions { read_only, verify, timeout, sync, .. } = options;
         let database = match read_only {
@@ -172,8 +173,8 @@ impl TreeTable {
             values = database.values();
             values.check(options.values)?;
             match read_only {
-                true => State::of_reader(database, name, home.map(|(home, _)| home)),
-                false => State::of_writer(database, name, sync, home),
+                true => State::of_reader(database, name, files.map(|(files, _)| files)),
+                false => State::of_writer(database, name, sync, files),
             }
         });
         let mut table = TreeTable {
@@ -189,7 +190,7 @@ impl TreeTable {
         if sync == SyncMode::Interval && !read_only {
             let flusher = flusher::start(&table.shared);
             let flusher = flusher.map_err(|e| Error::io("start a thread", &e).in_file(name))?;
-            table.flusher = Some(OfProcess::new(flusher));
+            table.flusher = Some(ForkGuard::new(flusher));
         }
         Ok(table)
     }
@@ -380,7 +381,7 @@ impl Drop for TreeTable {
         }
         self.shared.lock().begin_closing();
         self.shared.ring();
-        if let Some(Ok(flusher)) = self.flusher.as_mut().map(OfProcess::take) {
+        if let Some(Ok(flusher)) = self.flusher.as_mut().map(ForkGuard::take) {
             let _ = flusher.join();
         }
         self.shared.lock().close();

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use redb::backends::FileBackend;
 use redb::{BackendError, StorageBackend};
 
-use super::of_process::check_process;
+use super::fork_guard::check_process;
 use super::uses::Uses;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{ProcessMark, Storage, lock_holder};

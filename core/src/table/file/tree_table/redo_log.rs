@@ -22,8 +22,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::changes::Changes;
-use super::home::{Home, is_refused};
 use super::log_mark::LogMarkPlace;
+use super::table_files::{TreeTableFiles, is_refused};
 use crate::error::{Error, Result};
 use crate::files::{
     CommitFrame, CommitLog, Displaced, FileKind, FileOwner, FrameBuffer, FrameFlags, HEADER_LEN,
@@ -93,7 +93,7 @@ impl Position {
 /// The log of a process that writes.
 #[derive(Debug)]
 pub(super) struct RedoLog {
-    home: Home,
+    files: TreeTableFiles,
     /// The file of the table.
     table: Arc<dyn Storage>,
     /// Position of the table when the session began.
@@ -163,7 +163,7 @@ impl MappedFile {
 impl RedoLog {
     /// The log of the session at `position`, which found or made the table at `base`.
     pub(super) fn new(
-        home: Home,
+        files: TreeTableFiles,
         table: Arc<dyn Storage>,
         mark: LogMarkPlace,
         base: Position,
@@ -171,7 +171,7 @@ impl RedoLog {
     ) -> RedoLog {
         let header = RedoHeader { session: position.session, base };
         let (file, end, frame) = (LogFile::None, LOG_START, FrameBuffer::default());
-        RedoLog { home, table, base, header, file, end, frame, mark, unwritten: None }
+        RedoLog { files, table, base, header, file, end, frame, mark, unwritten: None }
     }
 
     /// Appends a commit of one change, and says whether it did: one that is too long, or a directory
@@ -268,18 +268,18 @@ impl RedoLog {
     }
 
     /// Takes away the file of an earlier session, because the table's file has all of it.
-    pub(super) fn discard(home: &Home) {
+    pub(super) fn discard(files: &TreeTableFiles) {
         // One that stays is never done again.
-        let _ = home.directory.remove(&home.log_name());
+        let _ = files.directory.remove(&files.log_name());
     }
 
     /// Takes the file away, because the table's file has all of it.
     pub(super) fn remove(&mut self) {
         if let LogFile::Open(file) = std::mem::replace(&mut self.file, LogFile::None)
-            && let (Ok(own), name) = (file.file.id(), self.home.log_name())
-            && matches!(self.home.directory.id(&name), Ok(named) if named == own)
+            && let (Ok(own), name) = (file.file.id(), self.files.log_name())
+            && matches!(self.files.directory.id(&name), Ok(named) if named == own)
         {
-            Self::discard(&self.home);
+            Self::discard(&self.files);
         }
     }
 
@@ -298,8 +298,8 @@ impl RedoLog {
     /// A new file, of the owner of the table. A log that is there belongs to another table, or to a state of this one
     /// that is no more; a process may have it open.
     fn create(&self) -> Result<Box<dyn Storage>> {
-        let (name, directory) = (self.home.log_name(), &self.home.directory);
-        let is_taken = Self::check_place(&self.home, &*self.table)?;
+        let (name, directory) = (self.files.log_name(), &self.files.directory);
+        let is_taken = Self::check_place(&self.files, &*self.table)?;
         let create = || -> io::Result<Box<dyn Storage>> {
             if is_taken {
                 directory.remove(&name)?;
@@ -313,21 +313,21 @@ impl RedoLog {
             Ok(file)
         };
         create().map_err(|error| {
-            Error::io("create the table's log", &error).in_file(&self.home.shown_log())
+            Error::io("create the table's log", &error).in_file(&self.files.shown_log())
         })
     }
 
     /// Returns true if the name of the log has a log, which may be removed when its commits are in the table's file.
     /// Returns an error if something else has it.
-    pub(super) fn check_place(home: &Home, table: &dyn Storage) -> Result<bool> {
-        let Some(file) = home.open_log(table)? else { return Ok(false) };
-        let is_log = is_log(&*file).map_err(|error| error.in_file(&home.shown_log()))?;
+    pub(super) fn check_place(files: &TreeTableFiles, table: &dyn Storage) -> Result<bool> {
+        let Some(file) = files.open_log(table)? else { return Ok(false) };
+        let is_log = is_log(&*file).map_err(|error| error.in_file(&files.shown_log()))?;
         if is_log {
             return Ok(true);
         }
         let found = "another file, which was left alone; give that another name";
         let expected = "the log of a table or no file of that name";
-        Err(Error::format(expected, found).in_file(&home.shown_log()))
+        Err(Error::format(expected, found).in_file(&files.shown_log()))
     }
 }
 
@@ -400,11 +400,15 @@ impl Tail {
         self.end.number == self.base.number
     }
 
-    /// Reads the log of the table at `home`, whose file is `table` and at `base`. `None` where there is none that
+    /// Reads the log of the table of `files`, whose file is `table` and at `base`. `None` where there is none that
     /// belongs to it.
-    pub(super) fn read(home: &Home, table: &dyn Storage, base: Position) -> Result<Option<Tail>> {
-        let Some(file) = home.open_log(table)? else { return Ok(None) };
-        let name = home.shown_log();
+    pub(super) fn read(
+        files: &TreeTableFiles,
+        table: &dyn Storage,
+        base: Position,
+    ) -> Result<Option<Tail>> {
+        let Some(file) = files.open_log(table)? else { return Ok(None) };
+        let name = files.shown_log();
         let read = || match is_log(&*file)? {
             true => Self::of_log(file, &name, base),
             false => Ok(None),

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use super::changes::Changes;
 use super::database::{self, CACHE_LEN, Database, Reading};
-use super::home::Home;
+use super::fork_guard::ForkGuard;
 use super::log_mark::{LogMark, LogMarkPlace};
-use super::of_process::OfProcess;
 use super::redb_backend::is_read;
 use super::redo_log::{Position, RedoLog, Tail};
+use super::table_files::TreeTableFiles;
 use super::uses::Uses;
 use super::view::{Below, FoundValue, Spill, View, find};
 use crate::error::{Error, ErrorKind, Result};
@@ -52,7 +52,7 @@ enum Kept {
 /// The parts of a table. Whoever has it has its lock, and is the process that opened the table.
 pub(super) struct State {
     /// Gone after closing, but for those that read it still.
-    database: Option<Arc<OfProcess<Database>>>,
+    database: Option<Arc<ForkGuard<Database>>>,
     /// True if the database is open to be read only.
     is_reader: bool,
     /// The file of the table.
@@ -95,10 +95,14 @@ impl std::fmt::Debug for State {
 
 impl State {
     /// The state of a table whose file is open to be read.
-    pub(super) fn of_reader(database: Database, name: &str, home: Option<&Home>) -> Result<State> {
+    pub(super) fn of_reader(
+        database: Database,
+        name: &str,
+        files: Option<&TreeTableFiles>,
+    ) -> Result<State> {
         let written = database.position(name)?;
-        let tail = match home {
-            Some(home) => find_tail(&database, name, home)?.filter(|tail| !tail.is_empty()),
+        let tail = match files {
+            Some(files) => find_tail(&database, name, files)?.filter(|tail| !tail.is_empty()),
             None => None,
         };
         Ok(State { tail, ..State::new(database, name, SyncMode::Never, written) })
@@ -110,27 +114,32 @@ impl State {
         database: Database,
         name: &str,
         sync: SyncMode,
-        home: Option<(&Home, MissingLog)>,
+        files: Option<(&TreeTableFiles, MissingLog)>,
     ) -> Result<State> {
         let written = database.position(name)?;
         let mark = database.log_mark();
         let mut state = State::new(database, name, sync, written);
-        let Some((home, missing)) = home else { return Ok(state) };
-        state.take_log(home, &mark, missing)?;
+        let Some((files, missing)) = files else { return Ok(state) };
+        state.take_log(files, &mark, missing)?;
         if sync != SyncMode::Commit {
-            RedoLog::check_place(home, &*state.storage)?;
+            RedoLog::check_place(files, &*state.storage)?;
         }
         let (storage, base) = (state.storage.clone(), state.written);
-        state.log = Some(RedoLog::new(home.clone(), storage, mark, base, state.position));
+        state.log = Some(RedoLog::new(files.clone(), storage, mark, base, state.position));
         Ok(state)
     }
 
     /// Writes the commits of an earlier session's log to the file, and removes the log.
-    fn take_log(&mut self, home: &Home, mark: &LogMarkPlace, missing: MissingLog) -> Result<()> {
+    fn take_log(
+        &mut self,
+        files: &TreeTableFiles,
+        mark: &LogMarkPlace,
+        missing: MissingLog,
+    ) -> Result<()> {
         let unwritten = mark.read()?.filter(|mark| mark.has_more_than(self.written));
-        let tail = Tail::read(home, &*self.storage, self.written)?;
+        let tail = Tail::read(files, &*self.storage, self.written)?;
         if tail.is_none() && unwritten.is_some() && missing == MissingLog::Refused {
-            return Err(LogMark::missing(&home.shown_log()));
+            return Err(LogMark::missing(&files.shown_log()));
         }
         let has_log = tail.is_some();
         if let Some(tail) = tail {
@@ -143,7 +152,7 @@ impl State {
             mark.clear(unwritten)?;
         }
         if has_log {
-            RedoLog::discard(home);
+            RedoLog::discard(files);
         }
         Ok(())
     }
@@ -152,7 +161,7 @@ impl State {
         State {
             storage: database.storage().clone(),
             is_reader: !database.keeps_readings(),
-            database: Some(Arc::new(OfProcess::new(database))),
+            database: Some(Arc::new(ForkGuard::new(database))),
             name: name.to_owned(),
             process: ProcessMark::new(),
             sync,
@@ -251,7 +260,7 @@ impl State {
             let storage = self.storage.clone();
             let mut same = || Ok(storage.clone());
             let database = Database::open_reader(&mut same, &self.name, false, Duration::ZERO)?;
-            self.database = Some(Arc::new(OfProcess::new(database)));
+            self.database = Some(Arc::new(ForkGuard::new(database)));
             self.is_reader = true;
         }
         Ok(())
@@ -268,7 +277,7 @@ impl State {
         self.shared_database()?.checked()
     }
 
-    fn shared_database(&self) -> Result<&Arc<OfProcess<Database>>> {
+    fn shared_database(&self) -> Result<&Arc<ForkGuard<Database>>> {
         match &self.database {
             Some(database) => Ok(database),
             None => Err(Error::new(ErrorKind::Closed, "expected an open table, found it closed")),
@@ -672,20 +681,20 @@ impl State {
     }
 }
 
-/// Reads the commits that the log beside a table at `home` has, for a reader. Where the log seems to be missing, its writer
-/// may just have written all of it to the table, and gone: so this looks until nothing changes any more.
-fn find_tail(database: &Database, name: &str, home: &Home) -> Result<Option<Tail>> {
+/// Reads the commits that the log beside the table of `files` has, for a reader. Where the log seems to be missing,
+/// its writer may just have written all of it to the table, and gone: so this looks until nothing changes any more.
+fn find_tail(database: &Database, name: &str, files: &TreeTableFiles) -> Result<Option<Tail>> {
     let mut seen = None;
     for _ in 0..LOOKS_FOR_LOG {
         let written = database.position(name)?;
         let mark = database.log_mark().read()?;
-        let tail = Tail::read(home, &**database.storage(), written)?;
+        let tail = Tail::read(files, &**database.storage(), written)?;
         let is_missing = tail.is_none() && mark.is_some_and(|mark| mark.has_more_than(written));
         if !is_missing {
             return Ok(tail);
         }
         if seen == Some((written, mark)) {
-            return Err(LogMark::missing(&home.shown_log()));
+            return Err(LogMark::missing(&files.shown_log()));
         }
         seen = Some((written, mark));
     }

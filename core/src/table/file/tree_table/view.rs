@@ -9,7 +9,7 @@ use redb::{ReadableTable, ReadableTableMetadata, WriteTransaction};
 
 use super::changes::Changes;
 use super::database::{Guard, Range, Reading, TABLE, Writing, bounds, look_at, some_entries};
-use super::of_process::{OfProcess, check_process};
+use super::fork_guard::{ForkGuard, check_process};
 use super::redb_backend::guarded;
 use super::uses::{InUse, UseKind, Uses};
 use crate::error::{Error, ErrorKind, Result};
@@ -45,7 +45,7 @@ impl Spill {
     /// Takes the transaction out to end it.
     pub(super) fn end(&self) -> Result<Writing> {
         let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        Ok(OfProcess::new(writing))
+        Ok(ForkGuard::new(writing))
     }
 
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
@@ -169,7 +169,7 @@ impl View {
             _ if is_over => Pages::Over,
             Below::Reading(reading) => match reading.range(range)? {
                 Some(range) => {
-                    let range = Box::new(OfProcess::new(range));
+                    let range = Box::new(ForkGuard::new(range));
                     Pages::Reading { range, _reading: reading.clone() }
                 }
                 None => Pages::Over,
@@ -237,7 +237,7 @@ impl OrderedSnapshot for View {
 enum Pages {
     /// A range, and what it is of, which keeps the file open behind the table.
     Reading {
-        range: Box<OfProcess<Range>>,
+        range: Box<ForkGuard<Range>>,
         _reading: Arc<Reading>,
     },
     Spill {

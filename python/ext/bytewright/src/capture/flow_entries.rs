@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-use super::rows::{Batch, entered};
+use super::rows::{Batch, try_enter};
 use crate::error::{guarded, raised};
 
 /// Types that engines on the JVM take: no nanoseconds, no unsigned numbers.
@@ -92,7 +92,7 @@ impl EntryBatches {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        let mut entries = entered(py, &self.entries)?;
+        let mut entries = try_enter(py, &self.entries)?;
         let rows = &mut *entries;
         let read = py.detach(|| guarded(|| rows.next(self.rows_max)));
         drop(entries);
@@ -120,7 +120,7 @@ impl EntryMerge {
         keys: (PyBackedBytes, PyBackedBytes),
         values: (PyBackedBytes, PyBackedBytes),
     ) -> PyResult<()> {
-        let mut merging = entered(py, &self.0)?;
+        let mut merging = try_enter(py, &self.0)?;
         let state = &mut *merging;
         let added = py.detach(|| guarded(|| state.add([&content_ids, &keys, &values])));
         drop(merging);
@@ -129,7 +129,7 @@ impl EntryMerge {
 
     /// Ends the last entry.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        let mut merging = entered(py, &self.0)?;
+        let mut merging = try_enter(py, &self.0)?;
         let last = merging.merge.finish();
         merging.merged.extend(last);
         Ok(())
@@ -137,13 +137,13 @@ impl EntryMerge {
 
     /// The entries that were merged since the last time.
     fn take_entries(&self, py: Python<'_>) -> PyResult<Batch> {
-        let merged = std::mem::take(&mut entered(py, &self.0)?.merged);
+        let merged = std::mem::take(&mut try_enter(py, &self.0)?.merged);
         Ok(Batch { rows: sums::merged_rows(&merged), export: FOR_ENGINES })
     }
 
     /// The flows among them as rows.
     fn take_flows(&self, py: Python<'_>) -> PyResult<Batch> {
-        let merged = std::mem::take(&mut entered(py, &self.0)?.merged);
+        let merged = std::mem::take(&mut try_enter(py, &self.0)?.merged);
         let mut rows = batch::Batch::new(FlowField::SCHEMA);
         for entry in &merged {
             if let FlowEntry::Flow(flow) = entry {

@@ -35,7 +35,7 @@ impl StreamHost<'_> {
             return Ok(());
         }
         if self.is_owner {
-            return Python::attach(|py| warn_of_all(py, &damage)).map_err(told);
+            return Python::attach(|py| warn_of_all(py, &damage)).map_err(to_core_error);
         }
         run_soon(move |py| warn_of_all(py, &damage));
         Ok(())
@@ -54,7 +54,11 @@ impl Host for StreamHost<'_> {
         work: &(dyn Fn() -> T + Sync),
         wake: &(dyn Fn() + Sync),
     ) -> bytewright::Result<Option<T>> {
-        if self.is_owner { self.python.wait(work, wake).map_err(told) } else { Ok(Some(work())) }
+        if self.is_owner {
+            self.python.wait(work, wake).map_err(to_core_error)
+        } else {
+            Ok(Some(work()))
+        }
     }
 
     fn check_interrupts(&self) -> bytewright::Result<()> {
@@ -65,12 +69,12 @@ impl Host for StreamHost<'_> {
     }
 
     fn read(&self, count_max: usize) -> bytewright::Result<Vec<u8>> {
-        self.python.read(count_max).map_err(told)
+        self.python.read(count_max).map_err(to_core_error)
     }
 }
 
-/// An exception as an error of the core.
-fn told(error: PyErr) -> Error {
+/// Turns an exception into an error of the core.
+fn to_core_error(error: PyErr) -> Error {
     Python::attach(|py| match error.is_instance_of::<PyException>(py) {
         true => Error::new(ErrorKind::Io(None), error.to_string()),
         // An interrupt, in code that the object runs.

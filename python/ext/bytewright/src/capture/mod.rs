@@ -32,7 +32,7 @@ pub(crate) use host::StreamHost;
 pub(crate) use record::{Call, Flow, Packet};
 pub(crate) use report::Report;
 pub(crate) use restored::{restored_batch, restored_call, restored_flow, restored_packet};
-pub(crate) use rows::{Batch, Batches, Records, Rows, entered, layout, schema_of};
+pub(crate) use rows::{Batch, Batches, Records, Rows, layout, schema_of, try_enter};
 pub(crate) use store::{FlowStore, StoredFlows};
 pub(crate) use writer::CaptureWriter;
 

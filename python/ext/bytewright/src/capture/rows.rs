@@ -400,8 +400,9 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Nobody waits for another thread's turn with Python's lock held: whoever has it would need that lock.
-pub(crate) fn entered<'a, T>(py: Python<'_>, mutex: &'a Mutex<T>) -> PyResult<MutexGuard<'a, T>> {
+/// Locks the mutex if no other thread has it. Waiting for it with Python's lock held would not end:
+/// whoever has the mutex needs that lock.
+pub(crate) fn try_enter<'a, T>(py: Python<'_>, mutex: &'a Mutex<T>) -> PyResult<MutexGuard<'a, T>> {
     match mutex.try_lock() {
         Ok(guard) => Ok(guard),
         Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
@@ -430,7 +431,7 @@ impl Batches {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        let rows = entered(py, &self.reading)?.next()?;
+        let rows = try_enter(py, &self.reading)?.next()?;
         Ok(rows.map(|rows| Batch { rows, export: self.export }))
     }
 }
@@ -599,7 +600,7 @@ impl Records {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let mut state = entered(py, &self.state)?;
+        let mut state = try_enter(py, &self.state)?;
         let (reading, waiting) = &mut *state;
         loop {
             if let Some(record) = waiting.next(py)? {

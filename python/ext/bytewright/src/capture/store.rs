@@ -13,7 +13,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 
 use super::flow_entries::{self, EntryBatches};
 use super::record::Flow;
-use super::rows::{Batch, entered};
+use super::rows::{Batch, try_enter};
 use crate::error::{BEING_READ, guarded, no_pickle, raised};
 use crate::host::PythonHost;
 use crate::values::row_to_dict;
@@ -148,7 +148,7 @@ impl StoredFlows {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Flow>> {
-        let mut state = entered(py, &self.state)?;
+        let mut state = try_enter(py, &self.state)?;
         let (pass, waiting) = &mut *state;
         loop {
             if let Some(flow) = waiting.next() {

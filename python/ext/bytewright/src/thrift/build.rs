@@ -77,7 +77,7 @@ impl<'a, 'py> Building<'a, 'py> {
         if !seen.is_all() {
             self.complete(layout, &fresh, &seen)?;
         }
-        if codec.ways.is_strict && layout.kind == StructKind::Union && field_count != 1 {
+        if codec.compat.is_strict && layout.kind == StructKind::Union && field_count != 1 {
             return Err(self.refused(format!(
                 "expected one field of the union {}, found {field_count}",
                 excerpt(&layout.name)
@@ -92,7 +92,7 @@ impl<'a, 'py> Building<'a, 'py> {
             if seen.has(number) {
                 continue;
             }
-            if self.codec.ways.is_strict && field.is_required {
+            if self.codec.compat.is_strict && field.is_required {
                 return Err(self.refused(format!(
                     "expected the required field {}, found none",
                     layout.place_of(field)
@@ -150,7 +150,7 @@ impl<'a, 'py> Building<'a, 'py> {
     #[cold]
     fn of_others(&self, shape: &Shape) -> Bound<'py, PyAny> {
         match shape {
-            Shape::List(_) | Shape::Set(_) if self.codec.ways.empties_others => {
+            Shape::List(_) | Shape::Set(_) if self.codec.compat.empties_others => {
                 PyList::empty(self.py).into_any()
             }
             _ => self.py.None().into_bound(self.py),
@@ -211,7 +211,7 @@ impl<'a, 'py> Building<'a, 'py> {
         mut element: impl FnMut(&mut Self, usize) -> PyResult<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = self.py;
-        let is_set = kind == Collection::Set && !self.codec.ways.sets_as_lists;
+        let is_set = kind == Collection::Set && !self.codec.compat.sets_as_lists;
         if !is_set {
             let elements = list(py, count, |place| element(self, place))?;
             return match is_frozen {
@@ -296,7 +296,7 @@ impl<'a, 'py> Building<'a, 'py> {
     /// Makes the object for a string that is not UTF-8.
     #[cold]
     fn no_text(&self, bytes: &'a [u8]) -> PyResult<Bound<'py, PyAny>> {
-        match self.codec.ways.text {
+        match self.codec.compat.text {
             TextErrors::Replace => {
                 let bytes = PyBytes::new(self.py, bytes);
                 bytes.call_method1("decode", ("utf-8", "replace"))

@@ -32,7 +32,7 @@ pub(crate) struct ThriftCodec {
     pub(super) plan: Arc<Plan>,
     /// By the number of the struct; none when the garbage collector has taken them.
     pub(super) layouts: Vec<Layout>,
-    pub(super) ways: Ways,
+    pub(super) compat: Compat,
     /// The numbers of structs by the addresses of their classes.
     roots: HashMap<usize, u32>,
     pub(super) names: Locked<RefCell<Names>>,
@@ -42,7 +42,7 @@ pub(crate) struct ThriftCodec {
 
 /// Behaviour of the classes of one origin in what Thrift leaves open.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ways {
+pub(super) struct Compat {
     pub(super) text: TextErrors,
     /// True if sets are lists.
     pub(super) sets_as_lists: bool,
@@ -135,7 +135,7 @@ impl ThriftCodec {
         origin: &str,
         frozen_dict: Py<PyType>,
     ) -> PyResult<ThriftCodec> {
-        let ways = Ways::of(origin)?;
+        let compat = Compat::of(origin)?;
         let mut schema = Schema::new();
         for described in &structs {
             schema.declare_struct(described.get_item(1)?.extract::<String>()?, kind_of(described)?);
@@ -145,7 +145,7 @@ impl ThriftCodec {
         let (mut layouts, mut roots) = (Vec::with_capacity(structs.len()), HashMap::new());
         for (number, described) in (0..).zip(&structs) {
             let py = described.py();
-            let (layout, fields) = Layout::of(described, ways)?;
+            let (layout, fields) = Layout::of(described, compat)?;
             raised(py, schema.define_struct(StructId(number), fields))?;
             roots.insert(layout.maker.class(py).as_ptr() as usize, number);
             layouts.push(layout);
@@ -156,7 +156,7 @@ impl ThriftCodec {
         };
         let plan = Arc::new(raised(py, Plan::new(Arc::new(schema)))?);
         let names = Locked::new(RefCell::new(Names::new()));
-        Ok(ThriftCodec { plan, layouts, ways, roots, names, frozen_dict })
+        Ok(ThriftCodec { plan, layouts, compat, roots, names, frozen_dict })
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -244,18 +244,20 @@ fn describe<'py>(class: &Bound<'py, PyAny>) -> PyResult<(PyRef<'py, ThriftCodec>
     }
 }
 
-impl Ways {
-    fn with(text: TextErrors) -> Ways {
-        Ways { text, sets_as_lists: false, empties_others: false, is_strict: false }
+impl Compat {
+    fn with(text: TextErrors) -> Compat {
+        Compat { text, sets_as_lists: false, empties_others: false, is_strict: false }
     }
 
-    fn of(origin: &str) -> PyResult<Ways> {
+    fn of(origin: &str) -> PyResult<Compat> {
         Ok(match origin {
-            "idl" => Ways { is_strict: true, ..Ways::with(TextErrors::Refuse) },
-            "thrift" => Ways::with(TextErrors::Replace),
-            "thriftpy2" => {
-                Ways { sets_as_lists: true, empties_others: true, ..Ways::with(TextErrors::Keep) }
-            }
+            "idl" => Compat { is_strict: true, ..Compat::with(TextErrors::Refuse) },
+            "thrift" => Compat::with(TextErrors::Replace),
+            "thriftpy2" => Compat {
+                sets_as_lists: true,
+                empties_others: true,
+                ..Compat::with(TextErrors::Keep)
+            },
             other => {
                 return Err(PyValueError::new_err(format!(
                     "expected an origin, found {}",
@@ -275,7 +277,7 @@ fn kind_of(described: &Bound<'_, PyTuple>) -> PyResult<StructKind> {
 }
 
 impl Layout {
-    fn of(described: &Bound<'_, PyTuple>, ways: Ways) -> PyResult<(Layout, Vec<FieldSchema>)> {
+    fn of(described: &Bound<'_, PyTuple>, compat: Compat) -> PyResult<(Layout, Vec<FieldSchema>)> {
         let class = described.get_item(0)?.cast_into::<PyType>()?;
         let calls_class = described.get_item(3)?.extract()?;
         let (mut fields, mut schema, mut names) = (Vec::new(), Vec::new(), Vec::new());
@@ -292,7 +294,7 @@ impl Layout {
                 has_default: default.is_some(),
                 ..FieldSchema::new(id, name.clone(), type_of(&value_type)?)
             });
-            let shape = Shape::of(&value_type, ways, false)?;
+            let shape = Shape::of(&value_type, compat, false)?;
             let default = match default {
                 None => FieldDefault::Nothing,
                 Some((object, false)) => FieldDefault::Shared(object.unbind()),
@@ -338,9 +340,9 @@ fn type_of(described: &Bound<'_, PyTuple>) -> PyResult<Type> {
 
 impl Shape {
     /// The shape for a description. A container is frozen where the description says so, and in keys and sets.
-    fn of(described: &Bound<'_, PyTuple>, ways: Ways, is_frozen: bool) -> PyResult<Shape> {
+    fn of(described: &Bound<'_, PyTuple>, compat: Compat, is_frozen: bool) -> PyResult<Shape> {
         let element =
-            |place, inner_frozen| Element::of((described, place), ways, inner_frozen, is_frozen);
+            |place, inner_frozen| Element::of((described, place), compat, inner_frozen, is_frozen);
         Ok(match described.get_item(0)?.extract::<u8>()? {
             2 => Shape::Bool,
             3 => Shape::Int(8),
@@ -354,7 +356,7 @@ impl Shape {
             11 => Shape::Text,
             12 => Shape::Struct(described.get_item(1)?.extract()?),
             13 => Shape::Map(Box::new((element(1, true)?, element(2, is_frozen)?))),
-            14 => Shape::Set(Box::new(element(1, is_frozen || !ways.sets_as_lists)?)),
+            14 => Shape::Set(Box::new(element(1, is_frozen || !compat.sets_as_lists)?)),
             15 => Shape::List(Box::new(element(1, is_frozen)?)),
             16 => Shape::Uuid,
             _ => Shape::Bytes,
@@ -396,7 +398,7 @@ impl Shape {
 impl Element {
     fn of(
         (described, place): (&Bound<'_, PyTuple>, usize),
-        ways: Ways,
+        compat: Compat,
         inner_frozen: bool,
         is_frozen: bool,
     ) -> PyResult<Element> {
@@ -404,7 +406,7 @@ impl Element {
         let says_so =
             described.iter().last().is_some_and(|last| last.extract::<bool>().unwrap_or(false));
         Ok(Element {
-            shape: Shape::of(&told, ways, inner_frozen)?,
+            shape: Shape::of(&told, compat, inner_frozen)?,
             is_frozen: is_frozen || says_so,
         })
     }

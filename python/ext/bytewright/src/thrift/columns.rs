@@ -12,7 +12,7 @@ use pyo3::types::{PyCapsule, PyDict, PyTuple};
 
 use super::codec::codec_of;
 use super::source::{Origin, layout_of};
-use crate::capture::{Batch, StreamHost, entered, layout};
+use crate::capture::{Batch, StreamHost, layout, try_enter};
 use crate::error::{BEING_READ, argument, guarded_python, no_pickle, raised};
 use crate::frames;
 use crate::host::PythonHost;
@@ -135,7 +135,7 @@ impl ThriftBatches {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
-        let mut reading = entered(py, &self.reading)?;
+        let mut reading = try_enter(py, &self.reading)?;
         let Reading { rows, object } = &mut *reading;
         let host = PythonHost { object: object.as_ref() };
         Ok(guarded_python(py, || rows.next(&host))?.map(Batch::new))

@@ -104,7 +104,7 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
             return Err(to_python(self.py, &error).into());
         };
         let is_own = layout.maker.is_class_of(object);
-        if codec.ways.is_strict && !is_own && !object.is_instance(layout.maker.class(self.py))? {
+        if codec.compat.is_strict && !is_own && !object.is_instance(layout.maker.class(self.py))? {
             return Err(wrong("an object of the field's class", object));
         }
         self.begun(|writer| writer.struct_begin())?;
@@ -112,7 +112,7 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
         for (number, field) in layout.fields.iter().enumerate() {
             let value = self.field_value(layout, object, number)?;
             if value.is_none() {
-                if codec.ways.is_strict && field.is_required {
+                if codec.compat.is_strict && field.is_required {
                     return Err(self.missing(layout, field));
                 }
                 continue;
@@ -122,7 +122,7 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
             self.value(&value, &field.shape)
                 .map_err(|refusal| refusal.raised(&layout.place_of(field)))?;
         }
-        if codec.ways.is_strict && layout.kind == StructKind::Union && count != 1 {
+        if codec.compat.is_strict && layout.kind == StructKind::Union && count != 1 {
             return Err(self.refused(format!(
                 "expected one field of the union {}, found {count}",
                 excerpt(&layout.name)
@@ -173,7 +173,7 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
                 // Also a numpy.bool, which is no bool.
                 Err(_) => match value.extract::<bool>() {
                     Ok(truth) => self.writer.bool(truth),
-                    Err(_) if self.codec.ways.is_strict => return Err(wrong("bool", value)),
+                    Err(_) if self.codec.compat.is_strict => return Err(wrong("bool", value)),
                     Err(_) => self.writer.bool(value.is_truthy()?),
                 },
             },
@@ -200,7 +200,7 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
                 let text = text.to_str()?;
                 self.begun(|writer| writer.string(text.as_bytes()))
             }
-            Err(_) if self.codec.ways.is_strict => Err(wrong("str", value)),
+            Err(_) if self.codec.compat.is_strict => Err(wrong("str", value)),
             Err(_) => self.bytes(value),
         }
     }
@@ -210,7 +210,7 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
             return self.begun(|writer| writer.string(bytes.as_bytes()));
         }
         if let Ok(text) = value.cast::<PyString>()
-            && !self.codec.ways.is_strict
+            && !self.codec.compat.is_strict
         {
             let text = text.to_str()?;
             return self.begun(|writer| writer.string(text.as_bytes()));

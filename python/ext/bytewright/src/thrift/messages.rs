@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use super::codec::codec_of;
 use super::object;
 use super::source::{Origin, layout_of};
-use crate::capture::entered;
+use crate::capture::try_enter;
 use crate::error::{BEING_READ, guarded_python, no_pickle};
 use crate::host::PythonHost;
 
@@ -71,7 +71,7 @@ impl ThriftMessages {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let mut state = entered(py, &self.state)?;
+        let mut state = try_enter(py, &self.state)?;
         if state.is_over {
             return Ok(None);
         }

@@ -46,7 +46,7 @@ impl ColumnBatch {
         let columns = raised(ruby, Columns::new(projection))?;
         let encoding = encoding_named(ruby, protocol)?;
         let (columns, memory) = (RefCell::new(columns), MemoryReport::default());
-        let limits = codec.ways.limits();
+        let limits = codec.compat.limits();
         Ok(ColumnBatch { columns, encoding, limits, memory })
     }
 

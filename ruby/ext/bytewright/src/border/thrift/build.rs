@@ -13,7 +13,7 @@ use super::codec::{Codec, Layout, Making};
 use super::defaults::{reset, reset_union, set_defaults, set_missing_defaults};
 use super::scratch::{Scratch, with_scratch};
 use super::values::{blocks, boolean, integer, interned, new_set_hash, set, set_of, utf8, uuid};
-use super::{NIL, intern, module_of_ways, names, protected};
+use super::{NIL, intern, module_of_compat, names, protected};
 
 /// Fields that are mostly plucked, at most.
 const FEW: usize = 8;
@@ -130,10 +130,10 @@ pub(super) unsafe fn start_over(codec: &Codec, target: VALUE) {
     // SAFETY: as the caller promises; the object is of the layout's class.
     unsafe {
         if layout.making.is_union() {
-            if codec.ways.resets_unions {
+            if codec.compat.resets_unions {
                 reset_union(target, layout);
             }
-        } else if codec.ways.resets_structs {
+        } else if codec.compat.resets_structs {
             reset(target, layout);
         }
     }
@@ -322,7 +322,7 @@ impl<'a> Builder<'a> {
             }
             if field_count > 1 {
                 let name = intern(c"refuse_fields");
-                rb_sys::rb_funcallv(module_of_ways(), name, 0, std::ptr::null());
+                rb_sys::rb_funcallv(module_of_compat(), name, 0, std::ptr::null());
             }
             while let Some((number, value)) = self.cursor.field() {
                 let Some(field) = layout.fields.get(number) else {

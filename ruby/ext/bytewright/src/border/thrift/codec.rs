@@ -14,7 +14,7 @@ use magnus::value::{Opaque, ReprValue};
 use magnus::{Error, Object, RArray, RClass, RHash, RString, Ruby, Symbol, Value, function};
 
 use super::variable::{Variable, find_places};
-use super::{define_thrift, hold_codec, known};
+use super::{define_thrift, gem_classes, hold_codec};
 use crate::error::{raised, refusal};
 
 /// Projections that a codec keeps, each with its paths; others make it forget all.
@@ -41,7 +41,7 @@ pub(crate) struct Codec {
     pub(crate) root_reads: bool,
     pub(crate) root_writes: bool,
     /// Behaviour of the loaded gem, if gems differ in it.
-    pub(crate) ways: Ways,
+    pub(crate) compat: Compat,
     /// When it was made.
     pub(crate) generation: usize,
     held: Vec<Opaque<Value>>,
@@ -50,7 +50,7 @@ pub(crate) struct Codec {
 
 /// Behaviour that differs between releases of the gem.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ways {
+pub(crate) struct Compat {
     /// True if an object that is read into loses the fields that it has from before.
     pub(crate) resets_structs: bool,
     pub(crate) resets_unions: bool,
@@ -60,8 +60,8 @@ pub(crate) struct Ways {
     narrow_varint: NarrowVarint,
 }
 
-impl Ways {
-    fn of(ruby: &Ruby, described: RHash) -> Result<Ways, Error> {
+impl Compat {
+    fn of(ruby: &Ruby, described: RHash) -> Result<Compat, Error> {
         let flag = |name: &str| described.fetch::<_, bool>(ruby.to_symbol(name));
         let bytes: Option<u8> = described.fetch(ruby.to_symbol("varint_len_max"))?;
         let narrow_varint = match (bytes, flag("exact_varints")?) {
@@ -69,7 +69,7 @@ impl Ways {
             (Some(_), false) => NarrowVarint::FiveBytes,
             (Some(_), true) => NarrowVarint::Exact,
         };
-        Ok(Ways {
+        Ok(Compat {
             resets_structs: flag("resets_structs")?,
             resets_unions: flag("resets_unions")?,
             takes_depth: flag("takes_depth")?,
@@ -188,7 +188,7 @@ impl Codec {
             hashes: flag("hashes")?,
             root_reads: flag("root_reads")?,
             root_writes: flag("root_writes")?,
-            ways: Ways::of(ruby, options.fetch(ruby.to_symbol("ways"))?)?,
+            compat: Compat::of(ruby, options.fetch(ruby.to_symbol("compat"))?)?,
             generation: options.fetch(ruby.to_symbol("generation"))?,
             held,
             projections: RefCell::default(),
@@ -378,7 +378,7 @@ fn keep(class: RClass, codec: Value) -> Result<(), Error> {
 }
 
 fn know(ruby: &Ruby, which: usize, class: Option<RClass>) -> Result<(), Error> {
-    known::know(ruby, which, class)
+    gem_classes::know(ruby, which, class)
 }
 
 /// `ThriftCodec.pin(module)`: keeps a module alive and where it is.
@@ -417,8 +417,8 @@ pub(crate) fn define_codec(ruby: &Ruby) -> Result<RClass, Error> {
     class.define_singleton_method("keep", function!(keep, 2))?;
     class.define_singleton_method("know", function!(know, 2))?;
     class.define_singleton_method("pin", function!(pin, 1))?;
-    class.define_singleton_method("expire", function!(known::expire, 0))?;
-    class.define_singleton_method("generation", function!(known::generation, 0))?;
+    class.define_singleton_method("expire", function!(gem_classes::expire, 0))?;
+    class.define_singleton_method("generation", function!(gem_classes::generation, 0))?;
     define_thrift(class);
     Ok(class)
 }

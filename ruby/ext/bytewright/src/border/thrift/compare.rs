@@ -9,7 +9,7 @@ use std::ffi::c_int;
 use rb_sys::{VALUE, ruby_value_type};
 
 use super::codec::{Codec, Layout};
-use super::known::{HASH, Known, known, variable};
+use super::gem_classes::{GemClass, HASH, known, variable};
 use super::{NIL, Variable, class_of};
 
 /// Maximum depth of objects that are compared here.
@@ -74,7 +74,7 @@ impl<'a> Comparison<'a> {
                 ruby_value_type::RUBY_T_HASH => deeper.hashes_are_equal(one, other),
                 ruby_value_type::RUBY_T_OBJECT if class_of(one) == class_of(other) => {
                     if is_set(one) {
-                        let hash = variable(Known::Set, HASH);
+                        let hash = variable(GemClass::Set, HASH);
                         let (one, other) = (hash.of(one), hash.of(other));
                         return same_type(one, other) == Some(ruby_value_type::RUBY_T_HASH)
                             && deeper.hashes_are_equal(one, other);
@@ -158,7 +158,7 @@ unsafe fn same_type(one: VALUE, other: VALUE) -> Option<ruby_value_type> {
 #[inline]
 pub(super) unsafe fn is_set(object: VALUE) -> bool {
     // SAFETY: as the caller promises, an object.
-    known(Known::Set) != 0 && unsafe { class_of(object) } == known(Known::Set) as VALUE
+    known(GemClass::Set) != 0 && unsafe { class_of(object) } == known(GemClass::Set) as VALUE
 }
 
 #[inline]

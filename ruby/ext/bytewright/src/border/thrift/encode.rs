@@ -11,7 +11,7 @@ use rb_sys::{VALUE, ruby_value_type};
 
 use super::super::tables::bytes;
 use super::codec::{Codec, Layout};
-use super::known::{HASH, Known, known, variable};
+use super::gem_classes::{GemClass, HASH, known, variable};
 use super::scratch::with_scratch;
 use super::{NIL, class_of, is_string, names, protected};
 
@@ -126,7 +126,7 @@ unsafe extern "C" fn run<W: Write>(job: VALUE) -> VALUE {
         let job = &mut *(job as *mut Job<'_, W>);
         job.outcome = job.walk.structure(job.object, job.layout);
         if let Err(Refusal::Left) = job.outcome
-            && !job.walk.codec.ways.takes_depth
+            && !job.walk.codec.compat.takes_depth
         {
             job.walk.writer.clear();
             job.outcome = job.walk.depth_of(job.object).and(Err(Refusal::Left));
@@ -195,8 +195,9 @@ impl<'a, W: Write> Walk<'a, W> {
                 rb_sys::rb_hash_foreach(value, Some(depth_of_entry::<W>), pointer);
                 depths.outcome?;
                 self.writer.container_end();
-            } else if known(Known::Set) != 0 && class_of(value) == known(Known::Set) as VALUE {
-                self.depth_of(variable(Known::Set, HASH).of(value))?;
+            } else if known(GemClass::Set) != 0 && class_of(value) == known(GemClass::Set) as VALUE
+            {
+                self.depth_of(variable(GemClass::Set, HASH).of(value))?;
             } else if let Some(layout) = self.layout_of_kind(value) {
                 self.writer.struct_begin()?;
                 if layout.making.is_union() {
@@ -323,8 +324,8 @@ impl<'a, W: Write> Walk<'a, W> {
         // SAFETY: as for `structure`.
         unsafe {
             let mut elements = set;
-            if known(Known::Set) != 0 && class_of(set) == known(Known::Set) as VALUE {
-                elements = variable(Known::Set, HASH).of(set);
+            if known(GemClass::Set) != 0 && class_of(set) == known(GemClass::Set) as VALUE {
+                elements = variable(GemClass::Set, HASH).of(set);
             }
             if rb_sys::RB_TYPE_P(elements, ruby_value_type::RUBY_T_HASH) {
                 let count = rb_sys::rb_hash_size_num(elements) as usize;

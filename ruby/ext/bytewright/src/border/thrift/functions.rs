@@ -113,7 +113,7 @@ pub(super) unsafe fn message_source(codec: &Codec, encoding: Encoding, string: V
     // SAFETY: as the caller promises.
     unsafe {
         let string = super::super::tables::string(string);
-        let limits = codec.ways.limits();
+        let limits = codec.compat.limits();
         Source { encoding, string, offset: 0, len_max: usize::MAX, limits, target: NIL }
     }
 }
@@ -262,7 +262,7 @@ pub(super) unsafe extern "C" fn each_message(
                 offset = begin + len_max;
                 continue;
             };
-            let limits = held.ways.limits();
+            let limits = held.compat.limits();
             let source = Source { encoding, string, offset: begin, len_max, limits, target: NIL };
             match decode(&held, source, |_| {}) {
                 Decoded::Object(object) => rb_sys::rb_yield(object),

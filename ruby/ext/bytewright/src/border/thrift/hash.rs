@@ -19,7 +19,7 @@ use rb_sys::{VALUE, ruby_value_type};
 
 use super::codec::{Codec, Layout};
 use super::compare::is_set;
-use super::known::{HASH, Known, variable};
+use super::gem_classes::{GemClass, HASH, variable};
 use super::mixing::{Mixing, Sum, as_element};
 use super::{class_of, names};
 
@@ -134,7 +134,7 @@ impl<'a> Hashing<'a> {
                 return Some(self.deeper().and_then(|deeper| deeper.hash(value, sum)));
             }
             if is_set(value) {
-                let hash = variable(Known::Set, HASH).of(value);
+                let hash = variable(GemClass::Set, HASH).of(value);
                 if !rb_sys::RB_TYPE_P(hash, ruby_value_type::RUBY_T_HASH) {
                     return None;
                 }

@@ -11,13 +11,13 @@ use rb_sys::{ID, VALUE};
 
 use super::super::or_raise;
 use super::build::{Decoded, Source, decode, start_over};
-use super::codec::{Codec, Making, Ways};
+use super::codec::{Codec, Compat, Making};
 use super::compare::Comparison;
 use super::defaults::set_defaults;
 use super::encode::{Encoded, OutOfRange, encode};
 use super::functions::message_source;
+use super::gem_classes::{GemClass, PROTOCOL, TRANSPORT, known, variable};
 use super::hash::Hashing;
-use super::known::{Known, PROTOCOL, TRANSPORT, known, variable};
 use super::refill::complete;
 use super::transport::{Place, known_protocol};
 use super::{NIL, bytes, class_of, codec_of, is_frozen, is_of, is_string, names, resume, value};
@@ -54,11 +54,11 @@ fn refuse_range(found: OutOfRange) -> ! {
 }
 
 /// Returns the maximum depth of nested structs that a caller of the gem's `read` or `write` gave, or the usual one.
-unsafe fn depth_of(count: c_int, arguments: *const VALUE, ways: Ways) -> Option<u32> {
+unsafe fn depth_of(count: c_int, arguments: *const VALUE, compat: Compat) -> Option<u32> {
     if count < 2 {
         return Some(DEPTH_USUAL);
     }
-    if count > 2 || !ways.takes_depth {
+    if count > 2 || !compat.takes_depth {
         return None;
     }
     // SAFETY: there are so many arguments.
@@ -83,8 +83,8 @@ pub(super) unsafe extern "C" fn read(
         if let Some(place) = place
             && let Some(held) = codec_of(plain_class_of(object))
             && held.reads
-            && let Some(depth_max) = depth_of(count, arguments, held.ways)
-            && read_at(&held, place, Limits { depth_max, ..held.ways.limits() }, object)
+            && let Some(depth_max) = depth_of(count, arguments, held.compat)
+            && read_at(&held, place, Limits { depth_max, ..held.compat.limits() }, object)
         {
             held.keep();
             return NIL;
@@ -119,10 +119,10 @@ unsafe fn read_at(codec: &Codec, place: Place, limits: Limits, target: VALUE) ->
     // SAFETY: as the caller promises. A String of a transport is read until it is parsed, and its
     // transport may then let go of it, as the variable here keeps it.
     unsafe {
-        let mut is_complete = place.kind != Known::Buffered;
+        let mut is_complete = place.kind != GemClass::Buffered;
         loop {
             let Some((string, index)) = place.unread() else { return false };
-            if place.kind == Known::Framed && index >= bytes(string).len() {
+            if place.kind == GemClass::Framed && index >= bytes(string).len() {
                 start_over(codec, target);
                 rb_sys::rb_funcallv(place.transport, names().read_frame, 0, std::ptr::null());
                 let Some((string, index)) = place.unread() else { return false };
@@ -136,7 +136,7 @@ unsafe fn read_at(codec: &Codec, place: Place, limits: Limits, target: VALUE) ->
                 Source { encoding, string, offset: index, len_max: usize::MAX, limits, target };
             match decode(codec, source, |len| place.set_index(index + len)) {
                 Decoded::Object(..) => {
-                    if place.kind == Known::Memory {
+                    if place.kind == GemClass::Memory {
                         drop_garbage(place);
                     }
                     return true;
@@ -187,7 +187,7 @@ pub(super) unsafe extern "C" fn write(
         if let Some((place, target)) = target
             && let Some(held) = codec_of(plain_class_of(object))
             && held.writes
-            && let Some(depth_max) = depth_of(count, arguments, held.ways)
+            && let Some(depth_max) = depth_of(count, arguments, held.compat)
         {
             match encode(&held, place.encoding, (object, target), depth_max) {
                 Encoded::Left => {}
@@ -282,7 +282,7 @@ pub(super) unsafe extern "C" fn initialize(
 pub(super) unsafe extern "C" fn serialize(serializer: VALUE, object: VALUE) -> VALUE {
     // SAFETY: as for `read`.
     unsafe {
-        if let Some(encoding) = encoding_inside(serializer, Known::Serializer)
+        if let Some(encoding) = encoding_inside(serializer, GemClass::Serializer)
             && let Some(held) = codec_of(plain_class_of(object))
             && held.writes
             && held.root_writes
@@ -308,7 +308,7 @@ pub(super) unsafe extern "C" fn deserialize(
 ) -> VALUE {
     // SAFETY: as for `read`.
     unsafe {
-        if let Some(encoding) = encoding_inside(deserializer, Known::Deserializer)
+        if let Some(encoding) = encoding_inside(deserializer, GemClass::Deserializer)
             && is_string(string)
             && let Some(held) = codec_of(plain_class_of(object))
             && held.reads
@@ -349,7 +349,7 @@ unsafe fn as_binary(string: VALUE) {
 /// # Safety
 /// As for [`read`].
 #[inline]
-unsafe fn encoding_inside(object: VALUE, which: Known) -> Option<Encoding> {
+unsafe fn encoding_inside(object: VALUE, which: GemClass) -> Option<Encoding> {
     // SAFETY: as the caller promises.
     unsafe {
         if !is_of(object, known(which)) {
@@ -358,7 +358,7 @@ unsafe fn encoding_inside(object: VALUE, which: Known) -> Option<Encoding> {
         let transport = variable(which, TRANSPORT).of(object);
         let protocol = variable(which, PROTOCOL).of(object);
         let (protocol_class, encoding) = known_protocol(protocol)?;
-        let is_plain = is_of(transport, known(Known::Memory))
+        let is_plain = is_of(transport, known(GemClass::Memory))
             && variable(protocol_class, TRANSPORT).of(protocol) == transport;
         is_plain.then_some(encoding)
     }

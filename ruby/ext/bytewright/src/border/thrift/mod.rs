@@ -15,8 +15,8 @@ mod defaults;
 mod define;
 mod encode;
 mod functions;
+mod gem_classes;
 mod hash;
-mod known;
 mod methods;
 mod mixing;
 mod refill;
@@ -35,7 +35,7 @@ use magnus::{Error, RClass, RString, Ruby, Value};
 use rb_sys::{ID, VALUE};
 
 use super::tables::bytes;
-use known::generation;
+use gem_classes::generation;
 
 pub(crate) use codec::{Codec, define_codec, encoding_named};
 pub(crate) use values::uuid_text;
@@ -220,13 +220,13 @@ unsafe fn layouts_module() -> VALUE {
     unsafe { module_at(c"Layouts") }
 }
 
-/// `Bytewright::Thrift::GemWays`, which knows the loaded gem.
+/// `Bytewright::Thrift::GemCompat`, which knows the loaded gem.
 ///
 /// # Safety
 /// As for [`module_at`].
-unsafe fn module_of_ways() -> VALUE {
+unsafe fn module_of_compat() -> VALUE {
     // SAFETY: as the caller promises.
-    unsafe { module_at(c"GemWays") }
+    unsafe { module_at(c"GemCompat") }
 }
 
 /// A module in `Bytewright::Thrift`.

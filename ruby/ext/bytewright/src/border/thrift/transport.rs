@@ -3,8 +3,8 @@
 use bytewright::thrift::Encoding;
 use rb_sys::VALUE;
 
-use super::known::{
-    INDEX, Known, READ_BYTES, READS, TRANSPORT, WRITES, WRITTEN_BYTES, known, variable,
+use super::gem_classes::{
+    GemClass, INDEX, READ_BYTES, READS, TRANSPORT, WRITES, WRITTEN_BYTES, known, variable,
 };
 use super::{NIL, class_of, is_frozen, is_of, is_string};
 
@@ -13,7 +13,7 @@ use super::{NIL, class_of, is_frozen, is_of, is_string};
 pub(super) struct Place {
     pub(super) encoding: Encoding,
     /// Kind of transport: in memory all bytes are there, framed a frame, buffered some.
-    pub(super) kind: Known,
+    pub(super) kind: GemClass,
     pub(super) transport: VALUE,
 }
 
@@ -29,8 +29,9 @@ impl Place {
             let (which, encoding) = known_protocol(protocol)?;
             let transport = variable(which, TRANSPORT).of(protocol);
             let class = class_of(transport);
-            let is = |which: &Known| known(*which) != 0 && class == known(*which) as VALUE;
-            let kind = [Known::Memory, Known::Framed, Known::Buffered].into_iter().find(is)?;
+            let is = |which: &GemClass| known(*which) != 0 && class == known(*which) as VALUE;
+            let kind =
+                [GemClass::Memory, GemClass::Framed, GemClass::Buffered].into_iter().find(is)?;
             Some(Place { encoding, kind, transport })
         }
     }
@@ -43,7 +44,7 @@ impl Place {
     pub(super) unsafe fn unread(self) -> Option<(VALUE, usize)> {
         // SAFETY: as the caller promises.
         unsafe {
-            if self.kind == Known::Framed && !is_true(self.variable(READS)) {
+            if self.kind == GemClass::Framed && !is_true(self.variable(READS)) {
                 return None;
             }
             let string = self.variable(READ_BYTES);
@@ -94,7 +95,7 @@ impl Place {
     pub(super) unsafe fn unwritten(self) -> Option<VALUE> {
         // SAFETY: as the caller promises.
         unsafe {
-            if self.kind == Known::Framed && !is_true(self.variable(WRITES)) {
+            if self.kind == GemClass::Framed && !is_true(self.variable(WRITES)) {
                 return None;
             }
             let string = self.variable(WRITTEN_BYTES);
@@ -113,13 +114,13 @@ pub(super) fn is_true(value: VALUE) -> bool {
 /// # Safety
 /// As for [`Place::of`].
 #[inline]
-pub(super) unsafe fn known_protocol(protocol: VALUE) -> Option<(Known, Encoding)> {
-    const PROTOCOLS: [(Known, Encoding); 5] = [
-        (Known::Accelerated, Encoding::Binary),
-        (Known::Compact, Encoding::Compact),
-        (Known::Binary, Encoding::Binary),
-        (Known::OwnBinary, Encoding::Binary),
-        (Known::OwnCompact, Encoding::Compact),
+pub(super) unsafe fn known_protocol(protocol: VALUE) -> Option<(GemClass, Encoding)> {
+    const PROTOCOLS: [(GemClass, Encoding); 5] = [
+        (GemClass::Accelerated, Encoding::Binary),
+        (GemClass::Compact, Encoding::Compact),
+        (GemClass::Binary, Encoding::Binary),
+        (GemClass::OwnBinary, Encoding::Binary),
+        (GemClass::OwnCompact, Encoding::Compact),
     ];
     // SAFETY: as the caller promises.
     PROTOCOLS.into_iter().find(|(which, _)| unsafe { is_of(protocol, known(*which)) })

@@ -6,7 +6,7 @@ use rb_sys::VALUE;
 
 use super::super::tables::new_string;
 use super::NIL;
-use super::known::{HASH, Known, known, variable};
+use super::gem_classes::{GemClass, HASH, known, variable};
 
 /// Elements that are put into an Array at once.
 const BLOCK_LEN: usize = 64;
@@ -78,12 +78,12 @@ pub(super) unsafe fn new_set_hash() -> VALUE {
 
 /// A Set of the keys of a Hash.
 pub(super) unsafe fn set_of(hash: VALUE) -> VALUE {
-    let class = known(Known::Set) as VALUE;
+    let class = known(GemClass::Set) as VALUE;
     // SAFETY: where the class is known, a Set is an object with its elements in a variable.
     unsafe {
         if class != 0 {
             let set = rb_sys::rb_obj_alloc(class);
-            variable(Known::Set, HASH).set(set, hash);
+            variable(GemClass::Set, HASH).set(set, hash);
             return set;
         }
         let class = rb_sys::rb_const_get(rb_sys::rb_cObject, super::intern(c"Set"));

@@ -30,9 +30,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Bytes that are written last of a table that is made in place.
 const BEGINNING_LEN: usize = 512;
 
-/// Directory and name of a table.
+/// Files of an ordered table: their directory, and the name of the table.
 #[derive(Debug, Clone)]
-pub(super) struct Home {
+pub(super) struct TreeTableFiles {
     pub(super) directory: Arc<dyn Directory>,
     /// The name of the table.
     pub(super) name: OsString,
@@ -40,13 +40,13 @@ pub(super) struct Home {
     pub(super) path: Option<PathBuf>,
 }
 
-impl Home {
+impl TreeTableFiles {
     /// Returns the directory and name of the table at `path`, which may not exist yet.
-    pub(super) fn find(path: &Path) -> Result<Home> {
+    pub(super) fn find(path: &Path) -> Result<TreeTableFiles> {
         let found = FileDirectory::find(path);
         let (directory, name) = found.map_err(|error| Error::io("open", &error))?;
         let path = Some(directory.path_of(&name));
-        Ok(Home { directory: Arc::new(directory), name, path })
+        Ok(TreeTableFiles { directory: Arc::new(directory), name, path })
     }
 
     /// The name of the log.

@@ -9,9 +9,9 @@ use magnus::{Error, RClass, Ruby};
 
 use super::variable::{Variable, find_places};
 
-/// Known class. The number is its place in [`CLASSES`] and in Ruby's `KNOWN`.
+/// Class of the gem. The number is its place in [`CLASSES`] and in Ruby's `KNOWN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum GemClass {
     Binary,
     Accelerated,
     Compact,
@@ -26,7 +26,7 @@ pub(crate) enum Known {
     Set,
 }
 
-const COUNT: usize = Known::Set as usize + 1;
+const COUNT: usize = GemClass::Set as usize + 1;
 
 /// Variables of a class that are used here, at most.
 const VARIABLE_COUNT: usize = 5;
@@ -47,12 +47,12 @@ pub(crate) const HASH: usize = 0;
 
 /// The names of the variables, at the numbers above.
 fn names(which: usize) -> &'static [&'static str] {
-    const MEMORY: usize = Known::Memory as usize;
-    const FRAMED: usize = Known::Framed as usize;
-    const BUFFERED: usize = Known::Buffered as usize;
-    const SERIALIZER: usize = Known::Serializer as usize;
-    const DESERIALIZER: usize = Known::Deserializer as usize;
-    const SET: usize = Known::Set as usize;
+    const MEMORY: usize = GemClass::Memory as usize;
+    const FRAMED: usize = GemClass::Framed as usize;
+    const BUFFERED: usize = GemClass::Buffered as usize;
+    const SERIALIZER: usize = GemClass::Serializer as usize;
+    const DESERIALIZER: usize = GemClass::Deserializer as usize;
+    const SET: usize = GemClass::Set as usize;
     match which {
         MEMORY => &["@buf", "@index", "@buf"],
         FRAMED => &["@rbuf", "@index", "@wbuf", "@read", "@write"],
@@ -76,13 +76,13 @@ static GENERATION: AtomicUsize = AtomicUsize::new(0);
 
 /// The class as Ruby's value, 0 for none.
 #[inline]
-pub(crate) fn known(which: Known) -> usize {
+pub(crate) fn known(which: GemClass) -> usize {
     CLASSES.get(which as usize).map_or(0, |class| class.load(Ordering::Acquire))
 }
 
 /// A variable of a known class's objects.
 #[inline]
-pub(crate) fn variable(which: Known, at: usize) -> Variable {
+pub(crate) fn variable(which: GemClass, at: usize) -> Variable {
     let all = VARIABLES.get(which as usize).and_then(OnceLock::get);
     all.and_then(|all| all.get(at)).copied().unwrap_or_else(unnamed)
 }

@@ -33,7 +33,7 @@ const CONTENT_ID_LEN: std::ops::RangeInclusive<usize> = 8..=64;
 
 /// Format and names of a kind of table.
 #[derive(Debug)]
-pub(super) struct Holding {
+pub(super) struct StoreKind {
     /// The value of the entry that says so.
     pub(super) format: &'static str,
     /// Beginning of the format in every version.
@@ -44,7 +44,7 @@ pub(super) struct Holding {
     pub(super) page: &'static str,
 }
 
-impl Holding {
+impl StoreKind {
     /// The error of an entry that is not as it was written.
     pub(super) fn damaged(&self, what: &str) -> Error {
         let page = self.page;
@@ -58,7 +58,7 @@ impl Holding {
 /// Threads may share it. What is read while a capture is being counted is what was there before.
 #[derive(Debug)]
 pub(super) struct CountedTable {
-    holding: &'static Holding,
+    kind: &'static StoreKind,
     state: Mutex<State>,
     /// Rung when a capture was counted, or was not.
     ended: Condvar,
@@ -120,9 +120,9 @@ pub struct CountedCapture {
 impl CountedTable {
     /// Opens the table in the file at `path`, and makes it where it is missing. It waits so long for another process that
     /// writes it.
-    pub(super) fn open(path: &Path, timeout: Duration, holding: &'static Holding) -> Result<Self> {
+    pub(super) fn open(path: &Path, timeout: Duration, kind: &'static StoreKind) -> Result<Self> {
         let options = OpenOptions { create: true, timeout, ..OpenOptions::default() };
-        Self::open_with(path, options, holding)
+        Self::open_with(path, options, kind)
     }
 
     /// Opens the table in the file at `path`. Where it is missing or empty, it is made when the first
@@ -130,31 +130,31 @@ impl CountedTable {
     pub(super) fn open_to_count(
         path: &Path,
         timeout: Duration,
-        holding: &'static Holding,
+        kind: &'static StoreKind,
     ) -> Result<Self> {
         if file::holds_something(path)? {
-            return Self::open(path, timeout, holding);
+            return Self::open(path, timeout, kind);
         }
         let table = Box::new(memory::TreeTable::new());
         let state =
             State { table, unmade: Some((path.to_owned(), timeout)), counting: None, made: None };
-        Ok(Self::with(state, &path.to_string_lossy(), holding))
+        Ok(Self::with(state, &path.to_string_lossy(), kind))
     }
 
     /// Opens the table in the file at `path` to read it, beside others who do.
-    pub(super) fn open_read_only(path: &Path, holding: &'static Holding) -> Result<Self> {
+    pub(super) fn open_read_only(path: &Path, kind: &'static StoreKind) -> Result<Self> {
         let options = OpenOptions { read_only: true, ..OpenOptions::default() };
-        Self::open_with(path, options, holding)
+        Self::open_with(path, options, kind)
     }
 
-    fn open_with(path: &Path, options: OpenOptions, holding: &'static Holding) -> Result<Self> {
+    fn open_with(path: &Path, options: OpenOptions, kind: &'static StoreKind) -> Result<Self> {
         let table = Box::new(TreeTable::open(path, options)?);
-        Self::of(table, &path.to_string_lossy(), options.read_only, holding)
+        Self::of(table, &path.to_string_lossy(), options.read_only, kind)
     }
 
-    fn with(state: State, name: &str, holding: &'static Holding) -> Self {
+    fn with(state: State, name: &str, kind: &'static StoreKind) -> Self {
         let (state, name) = (Mutex::new(state), name.to_owned());
-        CountedTable { holding, state, ended: Condvar::new(), name, opener: ProcessMark::new() }
+        CountedTable { kind, state, ended: Condvar::new(), name, opener: ProcessMark::new() }
     }
 
     /// The sums that `table`, which errors call `name`, holds; an empty table becomes one of such.
@@ -162,28 +162,28 @@ impl CountedTable {
         mut table: Box<dyn OrderedTable>,
         name: &str,
         read_only: bool,
-        holding: &'static Holding,
+        kind: &'static StoreKind,
     ) -> Result<Self> {
         match table.get(&[FORMAT_KEY])? {
-            Some(found) if found == holding.format.as_bytes() => {}
+            Some(found) if found == kind.format.as_bytes() => {}
             None if table.is_empty()? => {
                 if !read_only {
-                    table.put(&[FORMAT_KEY], holding.format.as_bytes())?;
+                    table.put(&[FORMAT_KEY], kind.format.as_bytes())?;
                 }
             }
-            Some(found) if found.starts_with(holding.format_of_any_version.as_bytes()) => {
+            Some(found) if found.starts_with(kind.format_of_any_version.as_bytes()) => {
                 return Err(Error::format(
-                    format_args!("the {} table format {}", holding.entry, holding.format),
+                    format_args!("the {} table format {}", kind.entry, kind.format),
                     format_args!("{}, which a newer Bytewright wrote", found.escape_ascii()),
                 )
                 .in_file(name));
             }
             _ => {
-                let expected = format_args!("a table of {}s", holding.entry);
+                let expected = format_args!("a table of {}s", kind.entry);
                 return Err(Error::format(expected, "a table of something else").in_file(name));
             }
         }
-        Ok(Self::with(State { table, unmade: None, counting: None, made: None }, name, holding))
+        Ok(Self::with(State { table, unmade: None, counting: None, made: None }, name, kind))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -204,7 +204,7 @@ impl CountedTable {
 
     #[cold]
     fn inherited(&self) -> Error {
-        let entry = self.holding.entry;
+        let entry = self.kind.entry;
         let message = format!(
             "expected the process that opened the {entry} store, found one forked from it: open it again here"
         );
@@ -231,7 +231,7 @@ impl CountedTable {
         }
         if let Some((path, timeout)) = state.unmade.clone() {
             let is_new = !path.exists();
-            let opened = Self::open(&path, timeout, self.holding)?.state.into_inner();
+            let opened = Self::open(&path, timeout, self.kind)?.state.into_inner();
             *state = opened.unwrap_or_else(PoisonError::into_inner);
             state.made = is_new.then_some((path, timeout));
         }
@@ -313,11 +313,11 @@ impl CountedTable {
 
     /// The error of an entry that is not as it was written.
     pub(super) fn damaged_entry(&self) -> Error {
-        self.damaged(self.holding.entry)
+        self.damaged(self.kind.entry)
     }
 
     fn damaged(&self, what: &str) -> Error {
-        self.holding.damaged(what).in_file(&self.name)
+        self.kind.damaged(what).in_file(&self.name)
     }
 }
 

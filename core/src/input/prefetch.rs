@@ -5,11 +5,11 @@
 //! it.
 
 use super::records::{CaptureFacts, RecordSource};
-use super::side_by_side::{SideBySide, Task, Turn};
+use super::side_by_side::{NextCapture, SideBySide, Task};
 use super::{CaptureList, CaptureOptions, CaptureReader, FrameBatch};
 use crate::bytes::Cancel;
 use crate::packet::Field;
-use crate::workers::Lane;
+use crate::workers::TaskOutput;
 use crate::{Error, Result};
 
 /// Bytes of packets that may wait, of all captures. Without their frames that is a million packets: captures that have
@@ -28,8 +28,8 @@ pub enum Needs {
     Frames,
 }
 
-/// Captures that are read ahead. It gives a reader for each of them, or why it cannot be opened.
-pub struct CapturesAhead(SideBySide<Delivery>);
+/// Captures that are read ahead of their use. Gives a reader for each of them, or why it cannot be opened.
+pub struct PrefetchedCaptures(SideBySide<Delivery>);
 
 /// Message of a thread about a capture, sent in this order.
 enum Delivery {
@@ -56,7 +56,7 @@ impl Needs {
     }
 }
 
-impl CapturesAhead {
+impl PrefetchedCaptures {
     /// Reads the captures of `list` on at most `jobs` threads beside the caller's; where `jobs` is 1, on the caller's. Those
     /// that are no regular files are read on the caller's in any case.
     pub fn new(
@@ -65,50 +65,51 @@ impl CapturesAhead {
         options: &CaptureOptions,
         needs: Needs,
     ) -> Self {
-        let work =
-            move |opened: Result<CaptureReader>, lane: &Lane<_>| deliver(opened, needs, lane);
-        CapturesAhead(SideBySide::new(list, jobs, options, AHEAD_BYTES_MAX, work))
+        let work = move |opened: Result<CaptureReader>, output: &TaskOutput<_>| {
+            deliver(opened, needs, output)
+        };
+        PrefetchedCaptures(SideBySide::new(list, jobs, options, AHEAD_BYTES_MAX, work))
     }
 
     /// The reader of a capture that a thread reads.
-    fn ahead(&self, first: Delivery, task: Task<Delivery>) -> Result<CaptureReader> {
+    fn reader_of(&self, first: Delivery, task: Task<Delivery>) -> Result<CaptureReader> {
         let Delivery::Opened(opened) = first else {
             return Err(Error::internal("a capture that was not opened"));
         };
         let Opened { facts, header, cancel } = opened?;
-        let ahead = Ahead { task, facts: *facts, header, ended: None };
-        Ok(CaptureReader::of_batches(Box::new(ahead), self.0.options(), cancel))
+        let records = PrefetchedRecords { task, facts: *facts, header, ended: None };
+        Ok(CaptureReader::of_batches(Box::new(records), self.0.options(), cancel))
     }
 }
 
-impl Iterator for CapturesAhead {
+impl Iterator for PrefetchedCaptures {
     type Item = Result<CaptureReader>;
 
     fn next(&mut self) -> Option<Self::Item> {
         Some(match self.0.next()? {
-            Ok(Turn::Ahead(first, task)) => self.ahead(first, task),
-            Ok(Turn::Here(reader)) => *reader,
+            Ok(NextCapture::Ahead(first, task)) => self.reader_of(first, task),
+            Ok(NextCapture::Here(reader)) => *reader,
             Err(error) => Err(error),
         })
     }
 }
 
 /// Reads a capture to its end on a thread, and sends what is in it.
-fn deliver(opened: Result<CaptureReader>, needs: Needs, lane: &Lane<Delivery>) {
+fn deliver(opened: Result<CaptureReader>, needs: Needs, output: &TaskOutput<Delivery>) {
     let mut reader = match opened {
         Ok(reader) => reader,
         Err(error) => {
-            lane.give(Delivery::Opened(Err(error)), 0);
+            output.give(Delivery::Opened(Err(error)), 0);
             return;
         }
     };
     let header = reader.read_header();
     let (facts, cancel) = (Box::new(reader.facts()), reader.cancel());
-    if !lane.give(Delivery::Opened(Ok(Opened { facts, header, cancel })), 0) {
+    if !output.give(Delivery::Opened(Ok(Opened { facts, header, cancel })), 0) {
         return;
     }
     let result = loop {
-        let mut batch = match lane.spare() {
+        let mut batch = match output.spare() {
             Some(Delivery::Frames(batch)) => batch,
             _ => FrameBatch::new(),
         };
@@ -119,23 +120,23 @@ fn deliver(opened: Result<CaptureReader>, needs: Needs, lane: &Lane<Delivery>) {
         let bytes = batch.memory_bytes();
         match read {
             Ok(()) if batch.is_empty() => break Ok(()),
-            Ok(()) if lane.give(Delivery::Frames(batch), bytes) => {}
+            Ok(()) if output.give(Delivery::Frames(batch), bytes) => {}
             Ok(()) => return,
             Err(error) => break Err(error),
         }
     };
-    lane.give(Delivery::End(result, Box::new(reader.facts())), 0);
+    output.give(Delivery::End(result, Box::new(reader.facts())), 0);
 }
 
 /// The caller's end of a capture that is read on another thread.
-struct Ahead {
+struct PrefetchedRecords {
     task: Task<Delivery>,
     facts: CaptureFacts,
     header: Result<()>,
     ended: Option<Result<()>>,
 }
 
-impl RecordSource for Ahead {
+impl RecordSource for PrefetchedRecords {
     fn facts(&self) -> CaptureFacts {
         self.facts.clone()
     }

@@ -4,7 +4,7 @@ module Bytewright
   module Thrift
     # Behaviour of the loaded gem that differs between releases. Each is tried out once, with the gem's own methods and
     # a few bytes: version numbers say nothing of what a distribution or a program has changed.
-    module GemWays
+    module GemCompat
       # An i32 of 1 that takes 6 bytes, and one in 5 bytes with a bit beyond 32.
       LONG_VARINT, WIDE_VARINT = "\x82\x80\x80\x80\x80\x00".b.freeze, "\x82\x80\x80\x80\x10".b.freeze
       # A union with two fields, in Binary.
@@ -12,9 +12,9 @@ module Bytewright
       private_constant :LONG_VARINT, :WIDE_VARINT, :TWO_FIELDS
 
       class << self
-        # @return [Hash] the ways, as the codec takes them
+        # @return [Hash] these, as the codec takes them
         def to_h
-          @ways ||= {
+          @compat ||= {
             resets_structs: resets_structs?, resets_unions: resets_unions?, takes_depth: takes_depth?,
             varint_len_max: reads_varint?(LONG_VARINT) ? nil : 5, exact_varints: !reads_varint?(WIDE_VARINT)
           }.freeze
@@ -89,6 +89,6 @@ module Bytewright
       end
     end
 
-    private_constant :GemWays
+    private_constant :GemCompat
   end
 end

@@ -8,13 +8,13 @@ use super::{Writer, float_text, integer};
 use crate::notation;
 
 /// Appends a value as people read it.
-pub(in crate::store) fn people(into: &mut Vec<u8>, values: &Values, id: ValueId) -> Result<()> {
-    Writer::new(values, into).people(id)
+pub(in crate::store) fn text(into: &mut Vec<u8>, values: &Values, id: ValueId) -> Result<()> {
+    Writer::new(values, into).text(id)
 }
 
 impl Writer<'_> {
-    fn people(&mut self, id: ValueId) -> Result<()> {
-        self.enter(id, Self::people_value, |writer, value, _| match &value.form {
+    fn text(&mut self, id: ValueId) -> Result<()> {
+        self.enter(id, Self::text_value, |writer, value, _| match &value.form {
             Form::Array(_) => writer.put("[...]"),
             Form::Hash { .. } => writer.put("{...}"),
             _ => {
@@ -25,7 +25,7 @@ impl Writer<'_> {
         })
     }
 
-    fn people_value(&mut self, value: &Value) -> Result<()> {
+    fn text_value(&mut self, value: &Value) -> Result<()> {
         let values = self.values;
         match &value.form {
             Form::Nil => self.put("nil"),
@@ -35,7 +35,7 @@ impl Writer<'_> {
                 self.put(&integer::text(*is_negative, values.bytes(digits)));
             }
             Form::Float(text) => self.put(&float_text(values.bytes(text))),
-            Form::Symbol(symbol) => self.people_symbol(values.symbol(*symbol)),
+            Form::Symbol(symbol) => self.text_symbol(values.symbol(*symbol)),
             Form::String { text, .. } => notation::quoted(self.into, values.bytes(text)),
             Form::Regexp { source, options } => {
                 self.put("/");
@@ -50,15 +50,15 @@ impl Writer<'_> {
             }
             Form::Array(elements) => {
                 self.put("[");
-                self.list(elements, b", ", |writer, &element| writer.people(element))?;
+                self.list(elements, b", ", |writer, &element| writer.text(element))?;
                 self.put("]");
             }
             Form::Hash { entries, .. } => {
                 self.put("{");
                 self.list(entries, b", ", |writer, &(key, value)| {
-                    writer.people(key)?;
+                    writer.text(key)?;
                     writer.put("=>");
-                    writer.people(value)
+                    writer.text(value)
                 })?;
                 self.put("}");
             }
@@ -73,14 +73,14 @@ impl Writer<'_> {
                 self.put("#<");
                 self.class(value);
                 self.put(" dumped as ");
-                self.people(*dumped)?;
+                self.text(*dumped)?;
                 self.put(">");
             }
         }
         Ok(())
     }
 
-    fn people_symbol(&mut self, text: &[u8]) {
+    fn text_symbol(&mut self, text: &[u8]) {
         let is_word = |text: &[u8]| {
             let rest = text.strip_suffix(b"?").or(text.strip_suffix(b"!")).unwrap_or(text);
             !rest.is_empty()
@@ -110,7 +110,7 @@ impl Writer<'_> {
         self.list(fields, b", ", |writer, &(name, value)| {
             push_visible(writer.into, writer.values.symbol(name));
             writer.put("=");
-            writer.people(value)
+            writer.text(value)
         })?;
         self.put(">");
         Ok(())

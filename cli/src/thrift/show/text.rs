@@ -17,7 +17,7 @@ const TEXT_MAX: usize = 64 << 10;
 const INDENT: usize = 2;
 
 /// Appends a value, which `cursor` is behind of, over as many lines as it needs.
-pub(in crate::thrift) fn people<'t>(
+pub(in crate::thrift) fn text<'t>(
     into: &mut Vec<u8>,
     schema: &Schema,
     cursor: &mut Cursor<'t>,

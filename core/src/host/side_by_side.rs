@@ -6,7 +6,7 @@ use super::asked::Asked;
 use super::kept_damage::{KeptDamage, LatestDamage};
 use super::pass::{Pass, Passes};
 use crate::bytes::Cancel;
-use crate::input::{CaptureList, CaptureOptions, CaptureReader, CapturesAhead};
+use crate::input::{CaptureList, CaptureOptions, CaptureReader, PrefetchedCaptures};
 use crate::{Error, Result};
 
 /// The files of a pass.
@@ -40,7 +40,7 @@ pub(super) fn start(asked: Asked, files: Vec<PathBuf>, options: &CaptureOptions)
     let noted = damage.clone();
     let pass = Passes::over("capture").start(cancel, asked.ahead_max(), move |outlet, _| {
         let (count, jobs) = (files.len(), options.stream.jobs);
-        let captures = CapturesAhead::new(Files(files), jobs, &options, asked.needs());
+        let captures = PrefetchedCaptures::new(Files(files), jobs, &options, asked.needs());
         for (number, reader) in (1..).zip(captures) {
             asked.read(&mut reader?, number == count, &noted, outlet)?;
         }

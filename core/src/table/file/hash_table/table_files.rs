@@ -22,9 +22,9 @@ use crate::files::{Directory, Displaced, FileAccess, Found, Mapping, Storage, St
 /// An index of fewer words than this is in memory of the process: one MiB.
 pub(super) const MAPPED_WORDS_MIN: usize = (1 << 20) / size_of::<u64>();
 
-/// Directory and name of a table.
+/// Files of a hashed table: their directory, and the name of the log.
 #[derive(Debug, Clone)]
-pub(super) struct Home {
+pub(super) struct HashTableFiles {
     pub(super) directory: Arc<dyn Directory>,
     /// The name of the log.
     pub(super) name: OsString,
@@ -47,7 +47,7 @@ enum Named {
     Nothing,
 }
 
-impl Home {
+impl HashTableFiles {
     /// The name of the index that was kept.
     pub(super) fn checkpoint_name(&self) -> OsString {
         index_name(&self.name)
@@ -133,7 +133,7 @@ impl Home {
     }
 }
 
-impl Words for Home {
+impl Words for HashTableFiles {
     /// In a file where they are many; in memory of the process where they are few, or where there can
     /// be no such file: in a directory that must not be written, on a full disk. The file has no name,
     /// so that nobody can cut it while it is mapped.
@@ -156,7 +156,7 @@ impl Words for Home {
 
 /// Memory for the index of a reader, whose forked children change it each for themselves.
 #[derive(Debug, Clone)]
-pub(super) struct ReaderWords(pub(super) Home);
+pub(super) struct ReaderWords(pub(super) HashTableFiles);
 
 impl Words for ReaderWords {
     fn words(&self, word_count: usize) -> Result<Mapping> {

@@ -1,21 +1,21 @@
-//! Value that belongs to the process that made it. A forked child has a copy of it, and with the copy the locks and the
-//! file offsets of its parent: dropped there, it would write to the parent's file.
+//! Guard of a value that belongs to the process that made it. A forked child has a copy of it, and with the copy the locks and
+//! the file offsets of its parent: dropped there, it would write to the parent's file.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::ProcessMark;
 use crate::panics;
 
-/// A value that only the process that made it may use or drop. A copy in another is left alone.
+/// Guard of a value that only the process that made it may use or drop. A copy in another is left alone.
 #[derive(Debug)]
-pub(super) struct OfProcess<T> {
+pub(super) struct ForkGuard<T> {
     /// There until it is taken or dropped.
     value: Option<T>,
     process: ProcessMark,
 }
 
-impl<T> OfProcess<T> {
+impl<T> ForkGuard<T> {
     pub(super) fn new(value: T) -> Self {
-        OfProcess { value: Some(value), process: ProcessMark::new() }
+        ForkGuard { value: Some(value), process: ProcessMark::new() }
     }
 
     /// The value, for a caller that knows that this is the process.
@@ -35,7 +35,7 @@ impl<T> OfProcess<T> {
     }
 }
 
-impl<T> Drop for OfProcess<T> {
+impl<T> Drop for ForkGuard<T> {
     fn drop(&mut self) {
         let value = self.value.take();
         if self.process.is_here() {
