@@ -147,10 +147,14 @@ test-report: setup
 	PYTHONDONTWRITEBYTECODE=1 python3 cli/tests/report/pages.py target/debug/bytewright
 	python3 docs/pictures/terminal.py --check target/debug/bytewright
 
-site: setup
+# The docstrings of Python's native half are read from the extension.
+site: $(BUILT_STAMP)
 	python/environment.sh python3 target/site-tools docs/site/tools.txt
+	target/site-tools/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(BUILT)/wheels/*.whl
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps -p bytewright
-	PYTHONDONTWRITEBYTECODE=1 target/site-tools/bin/python docs/site/build.py target/site target/doc
+	PYTHONDONTWRITEBYTECODE=1 target/site-tools/bin/python docs/site/pages.py target/site-pages target/doc
+	NO_MKDOCS_2_WARNING=1 PYTHONDONTWRITEBYTECODE=1 target/site-tools/bin/mkdocs build \
+		--config-file target/site-pages/mkdocs.yml --site-dir $(CURDIR)/target/site
 
 test-site: site
 	PYTHONDONTWRITEBYTECODE=1 target/site-tools/bin/python docs/site/test.py target/site

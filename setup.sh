@@ -76,6 +76,7 @@ part_all() {
   need "libcrypt-dev" crypt_header
   need "ruby-minitest" ruby -e 'require "minitest"'
   need "yard" ruby -e 'require "yard"'
+  need "libpod-markdown-perl" perl -MPod::Markdown -e 1
   need "g++" command -v c++
   need "clang" command -v clang
   need "libpcap0.8" library "libpcap.so"
