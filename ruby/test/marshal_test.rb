@@ -134,7 +134,7 @@ class MarshalTest < TestCase
   def test_bytes_that_nobody_dumped_are_refused
     random = Random.new(1)
     CLASSES.each do |klass|
-      made_up = ["", "\0", "\1", "\1" * 300, "\xff" * 300, "\0" * 300, *Array.new(200) { random.bytes(random.rand(400)) }]
+      made_up = ["", "\0", "\1", "\1" * 300, "\xff" * 300, "\0" * 300, *(1..200).map { random.bytes(random.rand(400)) }]
       made_up.each { |bytes| assert_harmless(klass) { klass.send(:_load, bytes.b) } }
     end
     samples.each do |object|

@@ -45,7 +45,8 @@ module Bytewright
     end
 
     def refuse(object)
-      raise ArgumentError, "expected values to be :string, :integer, :json, :marshal or an object with dump and load, found #{Bytewright.send(:shown, object)}"
+      found = Bytewright.send(:shown, object)
+      raise ArgumentError, "expected values to be :string, :integer, :json, :marshal or an object with dump and load, found #{found}"
     end
   end
 

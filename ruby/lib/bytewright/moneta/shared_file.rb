@@ -95,7 +95,9 @@ module Moneta
 
         def check(table, sync)
           expected, found = [[@table, @options[:sync]], [table, sync]].map { |kind, mode| "a #{kind} with sync: #{::Bytewright.send(:shown, mode)}" }
-          raise ArgumentError, "#{::Bytewright.send(:excerpt, path)}: expected #{expected}, as this process has it open, found #{found}" unless expected == found
+          return if expected == found
+
+          raise ArgumentError, "#{::Bytewright.send(:excerpt, path)}: expected #{expected}, as this process has it open, found #{found}"
         end
 
         # Runs the block with what this process has open: a child has nothing of its parent's.
