@@ -36,11 +36,11 @@ impl Session {
                     taker.is_live = reader.facts().is_live;
                     match run.read(&mut reader, DamagePolicy::Keep, &mut taker) {
                         Ok(ended) => ended,
-                        Err(Stop::Enough) => {
+                        Err(End::Enough) => {
                             is_enough = true;
                             Ok(())
                         }
-                        Err(Stop::Failed(error)) => return Err(error),
+                        Err(End::Failed(error)) => return Err(error),
                     }
                 }
                 Err(error) => Err(error),
@@ -52,14 +52,14 @@ impl Session {
         }
         taker.session.progress.finish();
         match run.finish(&mut taker) {
-            Ok(()) | Err(Stop::Enough) => taker.listing.flush(taker.session),
-            Err(Stop::Failed(error)) => Err(error),
+            Ok(()) | Err(End::Enough) => taker.listing.flush(taker.session),
+            Err(End::Failed(error)) => Err(error),
         }
     }
 }
 
 /// The reason to end reading.
-enum Stop {
+enum End {
     Enough,
     Failed(io::Error),
 }
@@ -74,20 +74,20 @@ struct Taker<'s> {
 }
 
 impl Answers for Taker<'_> {
-    type Error = Stop;
+    type Error = End;
 
-    fn take(&mut self, mut answer: Answer) -> Result<(), Stop> {
-        let step = self.listing.take(&mut answer, self.session).map_err(Stop::Failed)?;
+    fn take(&mut self, mut answer: Answer) -> Result<(), End> {
+        let step = self.listing.take(&mut answer, self.session).map_err(End::Failed)?;
         if self.is_live {
-            self.listing.flush(self.session).map_err(Stop::Failed)?;
+            self.listing.flush(self.session).map_err(End::Failed)?;
         }
         self.spare = Some(answer);
-        if step.is_break() { Err(Stop::Enough) } else { Ok(()) }
+        if step.is_break() { Err(End::Enough) } else { Ok(()) }
     }
 
-    fn note_damage(&mut self, damage: Error) -> Result<(), Stop> {
+    fn note_damage(&mut self, damage: Error) -> Result<(), End> {
         let told = self.listing.flush(self.session).and_then(|()| self.session.report(&damage));
-        told.map_err(Stop::Failed)
+        told.map_err(End::Failed)
     }
 
     fn spare(&mut self) -> Option<Answer> {

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use super::iteration::Iteration;
 use super::long_work::LongWork;
 use super::name::{DatabaseName, number};
-use super::{AbstractDatabase, Answer, DONE, Strings, locked, path_of, size_of_file};
+use super::{AbstractDatabase, DONE, Reply, Strings, locked, path_of, size_of_file};
 use crate::error::{Error, ErrorKind, Result};
 use crate::host::table::{Cost, Writing};
 use crate::table::{Backup, KeyRange, OrderedTable, Scan, Table, Values};
@@ -139,7 +139,7 @@ impl AbstractDatabase {
         table: &dyn Table,
         ordered: Option<&dyn OrderedTable>,
         called: &Called<'_>,
-    ) -> Result<Answer> {
+    ) -> Result<Reply> {
         let key = called.argument(0);
         let given = match called.method {
             "fwmkeys" => return fwmkeys(table, ordered, called),
@@ -174,7 +174,7 @@ impl AbstractDatabase {
             "error" => Some(vec![message_of(key, called.number(1)).into()]),
             _ => DONE,
         };
-        Ok(Answer::Given(given))
+        Ok(Reply::Given(given))
     }
 
     /// The next key of the iterator.
@@ -193,16 +193,16 @@ impl AbstractDatabase {
         Ok(key)
     }
 
-    fn copy(&self, table: &dyn Table, path: Option<&[u8]>) -> Result<Answer> {
+    fn copy(&self, table: &dyn Table, path: Option<&[u8]>) -> Result<Reply> {
         if table.depth() > 0 {
-            return Ok(Answer::Given(None));
+            return Ok(Reply::Given(None));
         }
         let path = path.unwrap_or_default();
         if path.starts_with(b"@") {
             let message = "expected the path of a copy, found a command; run it in a transaction of the program's own";
             return Err(Error::new(ErrorKind::Argument, message));
         }
-        Ok(Answer::Later(match self.name.is_in_memory {
+        Ok(Reply::Later(match self.name.is_in_memory {
             true => LongWork::fill(table.snapshot()?.scan()?, DatabaseName::parse(path)?)?,
             false => {
                 let backup = Backup::of(table, self.name.kind)?;
@@ -263,19 +263,19 @@ fn fwmkeys(
     table: &dyn Table,
     ordered: Option<&dyn OrderedTable>,
     called: &Called<'_>,
-) -> Result<Answer> {
+) -> Result<Reply> {
     let prefix = called.argument(0).unwrap_or_default();
     let count_max = called.argument(1).and_then(|max| usize::try_from(number(max)).ok());
     let entries = match ordered {
         Some(table) => table.ordered_snapshot()?.scan_range(&KeyRange::prefix(prefix))?,
         None => table.snapshot()?.scan()?,
     };
-    Ok(Answer::Later(LongWork::search(entries, prefix, count_max, false)))
+    Ok(Reply::Later(LongWork::search(entries, prefix, count_max, false)))
 }
 
 /// Looks for entries of a tree from a key on, as many as the second argument says (0 for all), to before the third.
-fn range(ordered: Option<&dyn OrderedTable>, called: &Called<'_>) -> Result<Answer> {
-    let Some(table) = ordered else { return Ok(Answer::Given(None)) };
+fn range(ordered: Option<&dyn OrderedTable>, called: &Called<'_>) -> Result<Reply> {
+    let Some(table) = ordered else { return Ok(Reply::Given(None)) };
     let range = KeyRange {
         from: Bound::Included(called.argument(0).unwrap_or_default().to_vec()),
         to: called.argument(2).map_or(Bound::Unbounded, |to| Bound::Excluded(to.to_vec())),
@@ -283,7 +283,7 @@ fn range(ordered: Option<&dyn OrderedTable>, called: &Called<'_>) -> Result<Answ
     };
     let count_max = usize::try_from(called.number(1)).ok().filter(|max| *max > 0);
     let entries = table.ordered_snapshot()?.scan_range(&range)?;
-    Ok(Answer::Later(LongWork::search(entries, b"", count_max, true)))
+    Ok(Reply::Later(LongWork::search(entries, b"", count_max, true)))
 }
 
 /// The outcome of adding to a value.

@@ -118,8 +118,8 @@ impl AbstractDatabase {
         }
         let ask = |content: &Content| self.ask(content.table()?, content.ordered().ok(), &called);
         match handle.read(host, ask)? {
-            Answer::Given(answer) => Ok(answer),
-            Answer::Later(mut work) => {
+            Reply::Given(answer) => Ok(answer),
+            Reply::Later(mut work) => {
                 step_by_step(host, &mut || work.step())?;
                 Ok(Some(work.found()))
             }
@@ -158,8 +158,8 @@ impl AbstractDatabase {
             FileTable::Hashed(_) => None,
         };
         match self.ask(file.as_table(), ordered, &called)? {
-            Answer::Given(answer) => Ok(answer),
-            Answer::Later(mut work) => {
+            Reply::Given(answer) => Ok(answer),
+            Reply::Later(mut work) => {
                 while work.step()? {}
                 Ok(Some(work.found()))
             }
@@ -191,7 +191,7 @@ impl AbstractDatabase {
 const DONE: Option<Strings> = Some(Vec::new());
 
 /// The answer of a method that only reads.
-enum Answer {
+enum Reply {
     Given(Option<Strings>),
     /// Given when this is done, beside others that use the table.
     Later(LongWork),
