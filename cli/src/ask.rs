@@ -1,7 +1,6 @@
 //! A question to the captures of a run: answers are listed as they come, and errors are told between them.
 
 use std::io;
-use std::ops::ControlFlow;
 
 use bytewright::Error;
 use bytewright::ask::{Answer, Answers, Question, Run};
@@ -11,8 +10,13 @@ use crate::session::Session;
 
 /// The place where answers become rows.
 pub(crate) trait Listing {
-    /// Takes a piece of the answer. `Break` says that no more is wanted.
-    fn take(&mut self, answer: &mut Answer, session: &mut Session) -> io::Result<ControlFlow<()>>;
+    /// Takes a piece of the answer.
+    fn take(&mut self, answer: &mut Answer, session: &mut Session) -> io::Result<()>;
+
+    /// Returns true if no more is wanted.
+    fn is_full(&self) -> bool {
+        false
+    }
 
     /// Shows what was taken so far: at the end of a capture, and at once where it comes as it is captured.
     fn flush(&mut self, session: &mut Session) -> io::Result<()>;
@@ -28,18 +32,14 @@ impl Session {
     ) -> io::Result<()> {
         let run = Run::new(question);
         let mut taker = Taker { listing, session: self, spare: None, is_live: false };
-        let mut is_enough = false;
         for reader in captures {
             let ended = match reader {
-                Ok(_) if is_enough => Ok(()),
+                Ok(_) if taker.listing.is_full() => Ok(()),
                 Ok(mut reader) => {
                     taker.is_live = reader.facts().is_live;
                     match run.read(&mut reader, DamagePolicy::Keep, &mut taker) {
                         Ok(ended) => ended,
-                        Err(End::Enough) => {
-                            is_enough = true;
-                            Ok(())
-                        }
+                        Err(End::Enough) => Ok(()),
                         Err(End::Failed(error)) => return Err(error),
                     }
                 }
@@ -77,12 +77,12 @@ impl Answers for Taker<'_> {
     type Error = End;
 
     fn take(&mut self, mut answer: Answer) -> Result<(), End> {
-        let step = self.listing.take(&mut answer, self.session).map_err(End::Failed)?;
+        self.listing.take(&mut answer, self.session).map_err(End::Failed)?;
         if self.is_live {
             self.listing.flush(self.session).map_err(End::Failed)?;
         }
         self.spare = Some(answer);
-        if step.is_break() { Err(End::Enough) } else { Ok(()) }
+        if self.listing.is_full() { Err(End::Enough) } else { Ok(()) }
     }
 
     fn note_damage(&mut self, damage: Error) -> Result<(), End> {

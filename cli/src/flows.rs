@@ -4,7 +4,6 @@ mod busiest;
 mod top;
 
 use std::io;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::slice;
 
@@ -196,11 +195,11 @@ impl Listed {
 }
 
 impl Listing for Listed {
-    fn take(&mut self, answer: &mut Answer, session: &mut Session) -> io::Result<ControlFlow<()>> {
+    fn take(&mut self, answer: &mut Answer, session: &mut Session) -> io::Result<()> {
         if let Answer::Flows(flows) = answer {
             flows.drain(..).try_for_each(|flow| self.push(flow, session))?;
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(())
     }
 
     fn flush(&mut self, session: &mut Session) -> io::Result<()> {

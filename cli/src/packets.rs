@@ -1,13 +1,12 @@
 //! `bytewright packets`: one row per packet.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use bytewright::ask::{self, Answer, PacketOptions};
 use bytewright::batch::Value;
 use bytewright::export::ParquetFile;
-use bytewright::input::{CaptureOptions, Filter, Needs};
+use bytewright::input::{CaptureOptions, Filter, Needs, PrefetchedCaptures};
 use bytewright::packet::{Field, Frame};
 use bytewright::{Error, ErrorKind};
 use clap::error::ErrorKind as UsageKind;
@@ -33,15 +32,7 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     let fields = match fields(names) {
         Ok(fields) => fields,
         Err(unknown) => {
-            let list = field_list();
-            let message = match Field::SCHEMA.nearest(unknown) {
-                Some(near) => format!(
-                    "expected the name of a field, found '{unknown}' (did you mean '{near}'?); there are\n{list}"
-                ),
-                None => {
-                    format!("expected the name of a field, found '{unknown}'; there are\n{list}")
-                }
-            };
+            let message = no_field(unknown);
             session.usage(&args::usage("packets", UsageKind::InvalidValue, &message));
             return Ok(());
         }
@@ -56,35 +47,67 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
     };
     session.progress.expect(&args.files);
     let shown = Field::SCHEMA.project(fields.iter().map(|field| *field as usize));
-    let mut question = match Question::new(&args.question, &Field::SCHEMA, shown, args.top) {
+    let question = match Question::new(&args.question, &Field::SCHEMA, shown, args.top) {
         Ok(question) => question,
         Err(error) => return session.report(&error),
     };
-    let schema = question.schema();
-    let created = args.columns.create(&schema, &args.files, args.selection.filter(), session);
-    let mut file = match created {
+    let (schema, filter) = (question.schema(), args.selection.filter());
+    let file = match args.columns.create(&schema, &args.files, filter, session) {
         Ok(file) => file,
         Err(error) => return session.report(&error),
     };
+    let captures = captures(args, &options, &fields, &question, session);
     let left = args.limit.unwrap_or(u64::MAX);
+    match file {
+        Some(file) if !question.has_groups() => {
+            write(captures, fields, question, Written { file, left }, session)
+        }
+        file => {
+            if file.is_none() && session.output.is_terminal() {
+                session.progress.renounce();
+            }
+            let is_for_people = args.fields.is_none() && args.format.reader() == Reader::People;
+            let rows = Rows::new(schema, args.format.reader(), file, &mut session.output);
+            print(captures, Printed { fields, is_for_people, question, left, rows }, session)
+        }
+    }
+}
+
+/// Captures of which as much is decoded as these fields and the question look at.
+fn captures(
+    args: &PacketsArgs,
+    options: &CaptureOptions,
+    fields: &[Field],
+    question: &Question,
+    session: &Session,
+) -> PrefetchedCaptures {
     // A limit may leave most of the captures unread.
     let jobs = if args.limit.is_some() { 1 } else { args.jobs.count() };
     let asked = question.places().into_iter().filter_map(|place| Field::ALL.get(place));
     let other = fields.iter().filter_map(|field| in_its_place(*field));
     let needs = Needs::of(fields.iter().copied().chain(asked.copied()).chain(other));
-    let captures = session.captures(&args.files, jobs, &options, needs);
-    if let Some(file) = file.take_if(|_| !question.has_groups()) {
-        let options = PacketOptions { rows: WRITTEN_ROWS, condition: question.take_condition() };
-        let mut written = Written { file, left };
-        session.ask(ask::Question::Packets(fields, options), captures, &mut written)?;
-        return session.finish_file(written.file);
-    }
-    if file.is_none() && session.output.is_terminal() {
-        session.progress.renounce();
-    }
-    let is_for_people = args.fields.is_none() && args.format.reader() == Reader::People;
-    let rows = Rows::new(schema, args.format.reader(), file, &mut session.output);
-    let mut printed = Printed { fields, is_for_people, question, left, rows };
+    session.captures(&args.files, jobs, options, needs)
+}
+
+/// Writes packets to a file of columns.
+fn write(
+    captures: PrefetchedCaptures,
+    fields: Vec<Field>,
+    mut question: Question,
+    mut written: Written,
+    session: &mut Session,
+) -> io::Result<()> {
+    let options = PacketOptions { rows: WRITTEN_ROWS, condition: question.take_condition() };
+    session.ask(ask::Question::Packets(fields, options), captures, &mut written)?;
+    session.finish_file(written.file)
+}
+
+/// Prints packets, or what they add up to.
+fn print(
+    captures: PrefetchedCaptures,
+    mut printed: Printed,
+    session: &mut Session,
+) -> io::Result<()> {
     session.ask(ask::Question::Frames, captures, &mut printed)?;
     printed.question.finish(&mut printed.rows, &mut session.output)?;
     printed.rows.finish(session)
@@ -116,15 +139,19 @@ impl Printed {
 }
 
 impl Listing for Printed {
-    fn take(&mut self, answer: &mut Answer, session: &mut Session) -> io::Result<ControlFlow<()>> {
-        let Answer::Frames(batch) = answer else { return Ok(ControlFlow::Continue(())) };
+    fn take(&mut self, answer: &mut Answer, session: &mut Session) -> io::Result<()> {
+        let Answer::Frames(batch) = answer else { return Ok(()) };
         for frame in (0..batch.len()).filter_map(|index| batch.frame(index)) {
             if self.left == 0 {
                 break;
             }
             self.print(&frame, session)?;
         }
-        Ok(enough(self.left))
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.left == 0
     }
 
     fn flush(&mut self, session: &mut Session) -> io::Result<()> {
@@ -140,22 +167,20 @@ struct Written {
 }
 
 impl Listing for Written {
-    fn take(&mut self, answer: &mut Answer, _: &mut Session) -> io::Result<ControlFlow<()>> {
-        let Answer::Columns(batch) = answer else { return Ok(ControlFlow::Continue(())) };
+    fn take(&mut self, answer: &mut Answer, _: &mut Session) -> io::Result<()> {
+        let Answer::Columns(batch) = answer else { return Ok(()) };
         batch.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
         self.left -= batch.len() as u64;
-        self.file.write(batch.take()).map_err(io::Error::other)?;
-        Ok(enough(self.left))
+        self.file.write(batch.take()).map_err(io::Error::other)
+    }
+
+    fn is_full(&self) -> bool {
+        self.left == 0
     }
 
     fn flush(&mut self, _: &mut Session) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// The end of reading where no more rows are wanted.
-fn enough(left: u64) -> ControlFlow<()> {
-    if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 /// The value of a field as it is printed.
@@ -209,6 +234,17 @@ fn fields(names: Option<&[String]>) -> Result<Vec<Field>, &str> {
         Some(names) => {
             names.iter().map(|name| Field::named(name).map_err(|_| name.as_str())).collect()
         }
+    }
+}
+
+/// Says that there is no field of that name, and which there are.
+fn no_field(unknown: &str) -> String {
+    let list = field_list();
+    match Field::SCHEMA.nearest(unknown) {
+        Some(near) => format!(
+            "expected the name of a field, found '{unknown}' (did you mean '{near}'?); there are\n{list}"
+        ),
+        None => format!("expected the name of a field, found '{unknown}'; there are\n{list}"),
     }
 }
 

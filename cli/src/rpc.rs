@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::io;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::slice;
 use std::sync::Arc;
@@ -145,11 +144,11 @@ fn print_methods(
 struct Summed(Summary);
 
 impl Listing for Summed {
-    fn take(&mut self, answer: &mut Answer, _: &mut Session) -> io::Result<ControlFlow<()>> {
+    fn take(&mut self, answer: &mut Answer, _: &mut Session) -> io::Result<()> {
         if let Answer::Calls(calls, _) = answer {
             calls.iter().for_each(|call| self.0.add(call));
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(())
     }
 
     fn flush(&mut self, _: &mut Session) -> io::Result<()> {
@@ -276,12 +275,12 @@ impl Printed {
 }
 
 impl Listing for Printed {
-    fn take(&mut self, answer: &mut Answer, session: &mut Session) -> io::Result<ControlFlow<()>> {
+    fn take(&mut self, answer: &mut Answer, session: &mut Session) -> io::Result<()> {
         if let Answer::Calls(calls, methods) = answer {
             let methods = methods.as_deref();
             calls.iter().try_for_each(|call| self.print(call, methods, session))?;
         }
-        Ok(ControlFlow::Continue(()))
+        Ok(())
     }
 
     fn flush(&mut self, session: &mut Session) -> io::Result<()> {

@@ -104,6 +104,19 @@ fn several_files_are_one_run_with_one_header_and_one_limit() {
 }
 
 #[test]
+fn a_file_behind_the_limit_is_not_read_and_is_told_of_if_it_is_missing() {
+    let folder = folder();
+    folder.write("cut.pcap", &mixed().cut(10).0);
+    for (limit, rows) in [("0", "number\n"), ("2", "number\n1\n2\n")] {
+        let args = ["packets", "mixed.pcap", "cut.pcap", "no.pcap", "--csv", "--fields", "number"];
+        let outcome = folder.run(&[&args[..], &["--limit", limit]].concat());
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (1, rows));
+        assert!(outcome.stderr.starts_with("bytewright: no.pcap: "), "{}", outcome.stderr);
+        assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.stderr);
+    }
+}
+
+#[test]
 fn a_damaged_file_gives_its_rows_and_an_error_and_the_next_file_is_read() {
     let folder = folder();
     folder.write("cut.pcap", &mixed().cut(10).0);
