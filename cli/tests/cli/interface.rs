@@ -248,7 +248,8 @@ fn every_command_of_captures_answers_for_an_interface_when_a_signal_ends_it() {
         (&["packets", "--group-by", "dst_port", "--csv", "--filter", "udp"][..], "\n9,20,"),
         (
             &["flows", "--group-by", "dst_port", "--sum", "packets", "--csv", "--filter", "udp"],
-            "9,20,20,1\n",
+            // Flows are 20, or fewer: the system may give two senders the same port.
+            ",20,1\n",
         ),
         (&["flows", "--top", "1", "--csv"], ",1,"),
         (&["rpc", "--csv"], "method,"),
