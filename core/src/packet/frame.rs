@@ -56,13 +56,18 @@ impl<'f> Frame<'f> {
     }
 
     /// The value of `field`.
+    #[inline]
     pub fn value(&self, field: Field) -> Value<'_> {
+        if field.is_in_packet() { self.packet.value(field) } else { self.value_of_bytes(field) }
+    }
+
+    /// The value of a field that no packet holds.
+    fn value_of_bytes(&self, field: Field) -> Value<'_> {
         match field {
             Field::SrcMac => self.macs().source.map_or(Value::Null, mac_text),
             Field::DstMac => self.macs().destination.map_or(Value::Null, mac_text),
             Field::Interface => self.interface.map_or(Value::Null, |it| it.number.into()),
             Field::InterfaceName => text(self.interface.and_then(|it| it.name)),
-            held if held.is_in_packet() => self.packet.value(held),
             other => self.application().map_or(Value::Null, |content| content.value(other)),
         }
     }
