@@ -16,16 +16,16 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use bytewright::Result;
+use bytewright::ask::{CutOptions, cut, sum_by};
 use bytewright::batch::{Batch, Value};
+use bytewright::bytes::{ByteStream, Compression, InflateBackend, StreamOptions};
 use bytewright::capture::Format;
 use bytewright::export::{CaptureFile, CaptureForm};
 use bytewright::flow::{Flow, FlowOptions, FlowTable};
+use bytewright::input::{CaptureOptions, CaptureReader};
 use bytewright::packet::{Columns, Field};
 use bytewright::query::GroupBy;
 use bytewright::report::{PAGE_MAX, Report, ReportOptions};
-use bytewright::ask::{CutOptions, cut, sum_by};
-use bytewright::input::{CaptureOptions, CaptureReader};
-use bytewright::bytes::{ByteStream, Compression, InflateBackend, StreamOptions};
 
 const ROWS_MAX: usize = 1 << 16;
 
