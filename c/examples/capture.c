@@ -33,7 +33,7 @@ static bw_status add_all(bw_capture *capture, bw_error *error) {
   static const bw_names fields = {names, 2};
   bw_rows *rows = NULL;
   bw_batch *batch = NULL;
-  bw_status status = bw_capture_packets(&capture, 1, &fields, 0, &rows, error);
+  bw_status status = bw_capture_packets(&capture, 1, &fields, 0, NULL, &rows, error);
   while (status == BW_STATUS_OK && (status = bw_rows_next(rows, &batch, error)) == BW_STATUS_OK) {
     status = add(batch, error);
     bw_batch_free(batch);

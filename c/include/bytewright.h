@@ -1433,12 +1433,14 @@ enum bw_status bw_capture_sum(const struct bw_capture *capture,
 /**
  * Begins to read packets of `count` captures, each behind the one before: of each packet the fields of those names, in
  * that order, or the fields that the command prints where `fields` is null or empty. A batch has at most `rows` rows; 0
- * for 65,536. Free it with `bw_rows_free`.
+ * for 65,536. `named` has options by name, as "name=value": those of packets in docs/options.md, which count over `rows`; it may
+ * be null. Free it with `bw_rows_free`.
  */
 enum bw_status bw_capture_packets(struct bw_capture *const *captures,
                                   size_t count,
                                   const struct bw_names *fields,
                                   size_t rows,
+                                  const struct bw_names *named,
                                   struct bw_rows **out,
                                   struct bw_error *error);
 
@@ -1467,6 +1469,18 @@ enum bw_status bw_capture_calls(struct bw_capture *const *captures,
                                 const struct bw_names *named,
                                 struct bw_rows **out,
                                 struct bw_error *error);
+
+/**
+ * Asks `count` captures, which are read as one run, the question of that name: one of those in docs/questions.md, which has
+ * the columns of each. `named` has its options by name, as "name=value": those in docs/options.md; it may be null. Free it
+ * with `bw_rows_free`.
+ */
+enum bw_status bw_ask(struct bw_capture *const *captures,
+                      size_t count,
+                      const char *question,
+                      const struct bw_names *named,
+                      struct bw_rows **out,
+                      struct bw_error *error);
 
 /**
  * The columns of the rows, for as long as the rows; null for null.

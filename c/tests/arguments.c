@@ -81,7 +81,7 @@ static void texts_of_captures(const char *text) {
   options.named = names;
   EXPECT_SHORT(bw_capture_open(WEB, &options, &other, &error));
   EXPECT_SHORT(bw_capture_open_live(text, NULL, NULL, &other, &error));
-  EXPECT_SHORT(bw_capture_packets(&capture, 1, &names, 0, &rows, &error));
+  EXPECT_SHORT(bw_capture_packets(&capture, 1, &names, 0, NULL, &rows, &error));
   EXPECT_SHORT(bw_capture_flows(&capture, 1, &names, NULL, &rows, &error));
   flows.named = where;
   EXPECT_SHORT(bw_capture_flows(&capture, 1, NULL, &flows, &rows, &error));

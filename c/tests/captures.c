@@ -32,7 +32,7 @@ static bw_rows *packets_of(bw_capture *capture, const char *const *names, size_t
   bw_rows *rows = NULL;
   bw_names fields;
   fields.names = names, fields.count = count;
-  EXPECT_STATUS(BW_STATUS_OK, bw_capture_packets(&capture, 1, &fields, rows_max, &rows, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_packets(&capture, 1, &fields, rows_max, NULL, &rows, &error));
   return rows;
 }
 
@@ -144,6 +144,52 @@ static void sums_are_told_by_group_and_interval(void) {
   options.where = "dst_prot == 1";
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_sum(capture, &options, &batch, &error));
   EXPECT(strstr(error.message, "dst_port") != NULL && batch == NULL);
+  bw_error_clear(&error);
+  closed(capture);
+}
+
+static void a_question_is_asked_by_its_name_over_captures_that_are_one_run(void) {
+  const char *texts[] = {"top=1"}, *wrong[] = {"topp=1"};
+  bw_names named = {texts, 1};
+  bw_error error = BW_ERROR_INIT;
+  bw_capture *captures[2] = {opened(WEB, NULL), opened(WEB, NULL)};
+  bw_rows *rows = NULL;
+  bw_batch *batch = NULL;
+  uint64_t packets[2];
+  size_t count, place;
+  for (count = 1; count <= 2; count++) {
+    EXPECT_STATUS(BW_STATUS_OK, bw_ask(captures, count, "endpoints", &named, &rows, &error));
+    EXPECT_STATUS(BW_STATUS_OK, bw_schema_find(bw_rows_schema(rows), "sent_bytes", &place, &error));
+    EXPECT_STATUS(BW_STATUS_OK, bw_rows_next(rows, &batch, &error));
+    EXPECT(bw_batch_rows(batch) == 1);
+    packets[count - 1] = value_of(batch, "packets").data.unsigned_number;
+    bw_batch_free(batch);
+    EXPECT_STATUS(BW_STATUS_NONE, bw_rows_next(rows, &batch, &error));
+    bw_rows_free(rows);
+  }
+  EXPECT(packets[0] > 0 && packets[1] == 2 * packets[0]);
+  rows = NULL;
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_ask(captures, 1, "endpoint", NULL, &rows, &error));
+  EXPECT(strstr(error.message, "did you mean endpoints?") != NULL && rows == NULL);
+  named.names = wrong;
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_ask(captures, 1, "endpoints", &named, &rows, &error));
+  EXPECT(strstr(error.message, "did you mean top?") != NULL && rows == NULL);
+  bw_error_clear(&error);
+  closed(captures[0]);
+  closed(captures[1]);
+}
+
+static void packets_are_chosen_by_a_condition(void) {
+  const char *names[] = {"length"}, *texts[] = {"where=dst_port == 53", "rows=100"};
+  const bw_names fields = {names, 1}, named = {texts, 2};
+  bw_error error = BW_ERROR_INIT;
+  bw_capture *capture = opened(WEB, NULL);
+  bw_rows *rows = NULL;
+  size_t count;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_packets(&capture, 1, &fields, 0, &named, &rows, &error));
+  sum_to_the_end(rows, BW_STATUS_NONE, &count);
+  EXPECT(count == 552);
+  bw_rows_free(rows);
   bw_error_clear(&error);
   closed(capture);
 }
@@ -668,7 +714,7 @@ static void null_is_an_error_or_nothing(void) {
   bw_rows *rows = NULL;
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_open(NULL, NULL, &capture, &error));
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_open(WEB, NULL, NULL, &error));
-  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_packets(&capture, 1, NULL, 0, &rows, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_packets(&capture, 1, NULL, 0, NULL, &rows, &error));
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_rows_next(NULL, NULL, &error));
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_rows_stream(NULL, NULL, &error));
   EXPECT(bw_rows_schema(NULL) == NULL && bw_schema_len(NULL) == 0 && bw_batch_rows(NULL) == 0);
@@ -739,6 +785,8 @@ int main(int argc, char **argv) {
   packets_counts_and_info_agree();
   packets_of_an_interface_come_until_it_is_stopped();
   sums_are_told_by_group_and_interval();
+  a_question_is_asked_by_its_name_over_captures_that_are_one_run();
+  packets_are_chosen_by_a_condition();
   values_are_those_of_the_columns_and_text_as_people_write_it();
   a_filter_leaves_out_what_it_does_not_match();
   what_the_program_reads_gives_the_same_packets();

@@ -30,7 +30,7 @@ def call(name, *arguments):
 
 call("bw_capture_open", path, None, ctypes.byref(capture))
 names = Names((ctypes.c_char_p * 1)(b"length"), 1)
-call("bw_capture_packets", ctypes.byref(capture), ctypes.c_size_t(1), ctypes.byref(names), ctypes.c_size_t(1000),
+call("bw_capture_packets", ctypes.byref(capture), ctypes.c_size_t(1), ctypes.byref(names), ctypes.c_size_t(1000), None,
      ctypes.byref(rows))
 lengths = []
 while call("bw_rows_next", rows, ctypes.byref(batch)):

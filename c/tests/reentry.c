@@ -69,7 +69,7 @@ static void rows_that_their_own_source_reads_are_refused(void) {
   bw_batch *batch;
   bw_status status;
   open_own_capture(false);
-  EXPECT_STATUS(BW_STATUS_OK, bw_capture_packets(&own.capture, 1, NULL, 1000, &own.rows, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_packets(&own.capture, 1, NULL, 1000, NULL, &own.rows, &error));
   while ((status = bw_rows_next(own.rows, &batch, &error)) == BW_STATUS_OK) {
     count += bw_batch_rows(batch);
     bw_batch_free(batch);
@@ -102,7 +102,7 @@ static void what_its_own_source_frees_is_freed_when_the_call_returns(void) {
   uint64_t byte = 0;
 
   open_own_capture(true);
-  EXPECT_STATUS(BW_STATUS_OK, bw_capture_packets(&own.capture, 1, NULL, 1000, &own.rows, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_packets(&own.capture, 1, NULL, 1000, NULL, &own.rows, &error));
   rows = own.rows;
   EXPECT_STATUS(BW_STATUS_OK, bw_rows_next(rows, &batch, &error));
   EXPECT(bw_batch_rows(batch) == 1000 && !own.rows);

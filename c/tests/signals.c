@@ -36,7 +36,7 @@ static size_t packets_of_a_capture(const char *folder) {
   size_t count = 0;
   (void)folder;
   EXPECT_STATUS(BW_STATUS_OK, bw_capture_open(WEB, NULL, &capture, &error));
-  EXPECT_STATUS(BW_STATUS_OK, bw_capture_packets(&capture, 1, NULL, 500, &rows, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_packets(&capture, 1, NULL, 500, NULL, &rows, &error));
   while ((status = bw_rows_next(rows, &batch, &error)) == BW_STATUS_OK) {
     count += bw_batch_rows(batch);
     bw_batch_free(batch);

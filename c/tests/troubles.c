@@ -527,7 +527,7 @@ static bw_status add_batch(bw_status status, bw_batch *batch, uint64_t *answer) 
 
 static bw_status ask_columns(bw_capture *capture, uint64_t *answer, bw_error *error) {
   bw_rows *rows = NULL;
-  const bw_status status = bw_capture_packets(&capture, 1, NULL, 100, &rows, error);
+  const bw_status status = bw_capture_packets(&capture, 1, NULL, 100, NULL, &rows, error);
   return status == BW_STATUS_OK ? add_rows(rows, answer, error) : status;
 }
 
@@ -1334,7 +1334,7 @@ static const struct {
   /* A live capture needs rights of its own; what ends its rows is that of any other. */
   {"open a capture", "bw_capture_open bw_capture_open_input bw_capture_open_live bw_capture_stop bw_capture_close bw_capture_info "},
   {"walk the packets of a capture", "bw_capture_frames bw_frames_next bw_frames_free "},
-  {"read a capture as columns", "bw_capture_packets bw_rows_next bw_rows_stream bw_rows_free "},
+  {"read a capture as columns", "bw_capture_packets bw_ask bw_rows_next bw_rows_stream bw_rows_free "},
   {"sum up a capture", "bw_capture_count_by bw_capture_sum "},
   {"walk the flows or calls of a capture", "bw_capture_flows bw_capture_calls "},
   {"merge flows into a store", "bw_flow_store_open bw_capture_merge_flows bw_flow_store_len bw_flow_store_close "},

@@ -1,5 +1,6 @@
 //! The command line: what can be asked, and how `--help` explains it.
 
+mod asked;
 mod columns;
 mod cut;
 mod habits;
@@ -21,6 +22,7 @@ use clap::error::ErrorKind;
 use clap::{Args as ArgGroup, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub(crate) use asked::AskedArgs;
 pub(crate) use columns::ColumnsArgs;
 pub(crate) use cut::CutArgs;
 pub(crate) use habits::{explain, filter_among};
@@ -46,6 +48,7 @@ Examples:
   bytewright packets trace.pcap.gz --fields ts,src_ip,dst_port --json
   bytewright packets trace.pcap.gz --filter 'tcp port 443 and net 10.0.0.0/8' --csv
   bytewright packets trace.pcap.gz --group-by dst_port --sum length --every 1m --top 5
+  bytewright endpoints trace.pcap.gz --top 10
   bytewright flows trace.pcap.gz --where 'dst_port == 443 and duration > 5s'
   bytewright packets trace.pcap.gz --parquet packets.parquet
   bytewright flows --interface eth0 --idle-timeout 5
@@ -81,6 +84,7 @@ impl Args {
             Some(Command::Flows(args)) => args.units,
             Some(Command::Rpc(args)) => args.units,
             Some(Command::Packets(args)) => args.units,
+            Some(Command::Asked(args)) => args.read.units,
             Some(Command::Info(args)) => args.units,
             _ => return false,
         };
@@ -93,6 +97,8 @@ pub(crate) enum Command {
     Flows(FlowsArgs),
     Rpc(rpc::RpcArgs),
     Packets(PacketsArgs),
+    #[command(flatten)]
+    Asked(AskedArgs),
     Cut(cut::CutArgs),
     Info(InfoArgs),
     Report(report::ReportArgs),

@@ -5,6 +5,7 @@
 
 mod args;
 mod ask;
+mod asked;
 mod columns;
 mod completions;
 mod cut;
@@ -95,6 +96,7 @@ fn obey(args: &Args, session: &mut Session) -> io::Result<()> {
         _ if args.version => version::print(session),
         Some(Command::Flows(args)) => flows::run(args, session),
         Some(Command::Packets(args)) => packets::run(args, session),
+        Some(Command::Asked(args)) => asked::run(args, session),
         Some(Command::Rpc(args)) => rpc::run(args, session),
         Some(Command::Cut(args)) => cut::run(args, session),
         Some(Command::Info(args)) => info::run(args, session),

@@ -31,7 +31,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thrift", &["batch", "wire", "terminal", "error"]),
     ("bytes", &["wire", "workers", "forks", "error"]),
     ("files", &["heap", "wire", "forks", "error"]),
-    ("query", &["batch", "error"]),
+    ("query", &["options", "batch", "error"]),
     (
         "table",
         &["options", "files", "heap", "batch", "wire", "threads", "panics", "forks", "error"],
@@ -50,7 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "ask",
         &[
             "options", "input", "sums", "export", "query", "rpc", "thrift", "flow", "packet",
-            "capture", "bytes", "batch", "wire", "workers", "error",
+            "capture", "bytes", "batch", "wire", "workers", "spelling", "error",
         ],
     ),
     (

@@ -22,7 +22,10 @@ MENU = {
     "Guides": sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs/guides").glob("*.md")),
     "Reference": [
         f"docs/{name}.md"
-        for name in ("captures", "report", "rpc", "tables", "adb", "pstore", "thrift", "reader", "c", "options", "names", "errors", "bounds", "tshark")
+        for name in (
+            *("captures", "report", "rpc", "tables", "adb", "pstore", "thrift", "reader", "c"),
+            *("questions", "options", "names", "errors", "bounds", "tshark"),
+        )
     ],
     "File formats": [f"docs/{name}.md" for name in ("flow-table", "call-table", "hash-table-file", "tree-table-file", "pstore-journal")],
     "Figures": ["docs/benchmarks.md", "docs/compared.md", "docs/spark.md"],

@@ -50,7 +50,12 @@ subtest "packets come as hashes and as rows" => sub {
     is($count, 5, "next goes through all");
     is($capture->next, undef, "and stays at the end");
 
-    my $rows = $capture->packets("dst_port", "src_ip");
+    my $rows = $capture->packets("dst_port", "src_ip", { where => "dst_port == 80" });
+    is_deeply([$rows->next_row], [80, "10.0.0.1"], "a condition leaves others out");
+    ok(!eval { $capture->packets({ were => "dst_port == 80" }); 1 }, "an option that there is not");
+    like($@->message, qr/did you mean where\?/);
+
+    $rows = $capture->packets("dst_port", "src_ip");
     is_deeply([$rows->names], [qw(dst_port src_ip)], "fields are those that were named");
     is_deeply([$rows->next_row], [53, "10.0.0.1"]);
     is_deeply([$rows->next_row], [undef, undef]);

@@ -76,18 +76,33 @@ CODE:
     if (bw_capture_close(open, &error)) die_of(aTHX_ &error);
 
 void
-packets(self, ...)
+_packets(self, names, named)
     SV *self
+    AV *names
+    AV *named
 ALIAS:
     _own_packets = 1
 PPCODE:
     bw_error error = BW_ERROR_INIT;
     bw_rows *rows = NULL;
-    const bw_names fields = names_of(aTHX_ &ST(1), (size_t)items - 1);
+    const bw_names fields = names_of_array(aTHX_ names), options = names_of_array(aTHX_ named);
     bw_capture *capture = open_capture(aTHX_ self);
-    if (bw_capture_packets(&capture, 1, &fields, 0, &rows, &error)) die_of(aTHX_ &error);
+    if (bw_capture_packets(&capture, 1, &fields, 0, &options, &rows, &error)) die_of(aTHX_ &error);
     /* Rows that the capture has itself would keep it for ever. */
     PUSHs(rows_object(aTHX_ rows, NULL, ix ? NULL : self, TRUE));
+
+void
+_summary(self, question, named)
+    SV *self
+    const char *question
+    AV *named
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    bw_rows *rows = NULL;
+    const bw_names options = names_of_array(aTHX_ named);
+    bw_capture *capture = open_capture(aTHX_ self);
+    if (bw_ask(&capture, 1, question, &options, &rows, &error)) die_of(aTHX_ &error);
+    PUSHs(rows_object(aTHX_ rows, NULL, self, TRUE));
 
 void
 _flows(self, names, named)

@@ -145,7 +145,7 @@ sub run_adb_step {
 
 sub run_capture {
     my ($case) = @_;
-    check_keys($case, qw(name capture cut do fields field by every rows count counts raises));
+    check_keys($case, qw(name capture cut do fields field by every rows count counts question options raises));
     my $path = "$ENV{BYTEWRIGHT_ROOT}/samples/$case->{capture}";
     $path = cut_copy($path, $case->{cut}) if $case->{cut};
     my $capture = Bytewright::Capture->open($path);
@@ -153,12 +153,13 @@ sub run_capture {
         my $counts = $capture->count_by($case->{field});
         return is_same([map { [$_->[0], $counts->{ $_->[0] // "" }] } @{ $case->{counts} }], $case->{counts}, "counts");
     }
-    my @fields = @{ $case->{fields} };
+    my @fields = @{ $case->{fields} // [] };
     my @rows;
     fails_as($case->{raises}, sub {
         my $rows =
               $case->{do} eq "packets" ? $capture->packets(@fields)
             : $case->{do} eq "flows"   ? $capture->flows(fields => \@fields)
+            : $case->{do} eq "ask"     ? $capture->${ \$case->{question} }(%{ $case->{options} })
             : $case->{do} eq "sum"     ? $capture->sum(fields => \@fields, by => $case->{by}, every => $case->{every})
             :                            die "an operation that the runner does not know: $case->{do}";
         while (my @row = $rows->next_row) { push(@rows, \@row) }

@@ -587,7 +587,7 @@ sub expect_kind {
         my $sums = $self->{capture}->sum(fields => ["length"], by => ["src_ip"], where => "length > 60");
         my @rows;
         while (my @row = $sums->next_row) { push(@rows, \@row) }
-        return [\@rows, $self->{capture}->count_by("proto"), $self->{capture}->info->{packets}];
+        return [\@rows, [map { [$_->next_row] } $self->{capture}->endpoints(top => 1)], $self->{capture}->count_by("proto"), $self->{capture}->info->{packets}];
     }
 }
 
@@ -909,7 +909,7 @@ my %METHODS = (
     "open a capture"                       => [qw(Capture->open Capture->live Capture->stop Capture->close Capture->next)],
     "walk the packets of a capture"        => [qw(Capture->packets Rows->next Rows->next_row)],
     "read a capture as columns"            => [qw(Rows->next_columns)],
-    "sum up a capture"                     => [qw(Capture->sum Capture->count_by Capture->info)],
+    "sum up a capture"                     => [qw(Capture->sum Capture->count_by Capture->info Questions->endpoints)],
     "walk the flows or calls of a capture" => [qw(Capture->flows)],
     "read values from a stream"            => [
         "Reader->NUMBER", map { "Reader->$_" } qw(open close read seek skip eof unpack records),
@@ -932,7 +932,7 @@ sub methods {
 
 my %known  = map { $_ => 1 } @PLAIN, map { @$_ } values(%METHODS);
 my @classes = grep { "Bytewright::$_"->isa("Bytewright::Handle") } map { /\A(\w+)::\z/ ? $1 : () } keys(%Bytewright::);
-my %public = map { $_ => 1 } map { methods($_) } @classes, "Error";
+my %public = map { $_ => 1 } map { methods($_) } @classes, "Questions", "Error";
 is_deeply([grep { !$known{$_} } sort(keys(%public))], [],
     "each public method is of an operation in METHODS, or in PLAIN if it does no input or output");
 is_deeply([grep { !$public{$_} } sort(keys(%known))], [], "and each of these is there");

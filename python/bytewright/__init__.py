@@ -22,7 +22,7 @@ a wrong type, which is a `TypeError`, and a missing key, which is a `KeyError`.
 # Nothing is imported that Python has not imported itself. Types are in stubs, because the module `typing` would double the time of
 # `import bytewright`.
 from . import _frames as _frames
-from . import pstore
+from . import pstore, questions
 from ._bytewright import VERSION as __version__
 from ._bytewright import Batch, Call, Cursor, Flow, Packet, Rows
 from ._errors import (
@@ -39,6 +39,7 @@ from ._errors import (
     TruncatedError,
 )
 from .captures import Capture, CaptureWriter, FlowStore, calls, count_by, flows, info, packets, report
+from .questions import *  # noqa: F403 - the module is generated, and so is its list of names
 from .streams import Reader, Writer
 from .table import HashTable, Snapshot, TreeSnapshot, TreeTable
 
@@ -59,7 +60,7 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {excerpt(name)!r}")
 
 
-__all__ = [
+__all__ = [  # noqa: PLE0604 - the names of questions are texts
     "ArgumentError",
     "Batch",
     "Call",
@@ -94,4 +95,5 @@ __all__ = [
     "packets",
     "pstore",
     "report",
+    *questions.__all__,
 ]

@@ -29,8 +29,9 @@ from ._errors import ArgumentError, file_name, no_match
 from ._open_file import OpenFile
 from ._options import split
 from .options import CAPTURE
+from .questions import Questions
 
-class Capture(OpenFile, _bytewright.Capture):
+class Capture(OpenFile, Questions, _bytewright.Capture):
     """A capture: a path, a pattern that one file matches, or any binary file object with `read` or `readinto`, which can be read once.
 
     Iterating gives the packets, each an object of its own. A path is read anew by each iteration.

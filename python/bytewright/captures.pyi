@@ -20,6 +20,7 @@ from .options import (
     _ReportOptions,
     _SumsOptions,
 )
+from .questions import Questions
 
 _Self = TypeVar("_Self")
 _Path = str | PathLike[str]
@@ -42,7 +43,7 @@ class _FlowsOfCapturesOptions(_FlowsOptions, _CaptureOptions, total=False): ...
 class _CallsOfCapturesOptions(_CallsOptions, _CaptureOptions, total=False): ...
 class _ReportOfCapturesOptions(_ReportOptions, _CaptureOptions, total=False): ...
 
-class Capture(OpenFile, _bytewright.Capture):
+class Capture(OpenFile, Questions, _bytewright.Capture):
     def __new__(
         cls,
         source: _Path | _Readable | _ReadableInto | _bytewright.Interface | _bytewright.CapturePart,

@@ -87,6 +87,12 @@ None is an option that is not given.
   closed), "commit" (before each commit returns) or "never".
 - `timeout`: Seconds to wait for another writer to close the file.
 - `verify`: Check all of the file first.
+
+`ENDPOINTS`: endpoints
+
+- `every`: Seconds of the intervals that endpoints are told apart by.
+- `top`: Endpoints at most, those with the most bytes.
+- `where`: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
 """
 
 CAPTURE = {
@@ -156,4 +162,9 @@ TABLE = {
     "sync": "interval",
     "timeout": 0,
     "verify": False,
+}
+ENDPOINTS = {
+    "every": None,
+    "top": None,
+    "where": None,
 }

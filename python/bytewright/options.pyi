@@ -15,6 +15,7 @@ PARQUET: dict[str, Any]
 CUT: dict[str, Any]
 REPORT: dict[str, Any]
 TABLE: dict[str, Any]
+ENDPOINTS: dict[str, Any]
 
 class _CaptureOptions(TypedDict, total=False):
     filter: str | None
@@ -81,3 +82,8 @@ class _TableOptions(TypedDict, total=False):
     sync: Literal["interval", "commit", "never"] | None
     timeout: float | None
     verify: bool | None
+
+class _EndpointsOptions(TypedDict, total=False):
+    every: float | None
+    top: int | None
+    where: str | None

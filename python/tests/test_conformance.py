@@ -146,7 +146,7 @@ def refused(step):
 
 @cases("captures")
 def test_captures(case):
-    check_keys(case, "name", "capture", "cut", "do", "fields", "field", "rows", "count", "counts", "by", "every", "raises")
+    check_keys(case, "name", "capture", "cut", "do", "fields", "field", "rows", "count", "counts", "by", "every", "question", "options", "raises")
     path = ROOT / "samples" / case["capture"]
     source = io.BytesIO(path.read_bytes()[: -case["cut"]]) if "cut" in case else path
     capture = bytewright.Capture(source)
@@ -159,8 +159,12 @@ def test_captures(case):
         rows = [list(row) for row in zip(*sums.to_dict().values(), strict=True)]
         assert rows[: len(case["rows"])] == case["rows"] and len(rows) == case["count"]
         return
-    assert case["do"] in ("packets", "flows")
-    asked = capture.packets(*case["fields"]) if case["do"] == "packets" else capture.flows()
+    asks = {
+        "packets": lambda: capture.packets(*case["fields"]),
+        "flows": capture.flows,
+        "ask": lambda: getattr(capture, case["question"])(**case["options"]),
+    }
+    asked = asks[case["do"]]()
     rows = []
     try:
         for each in asked:

@@ -420,7 +420,8 @@ class ReadACaptureAsColumns(Captures):
 class SumUpACapture(Captures):
     def run(self):
         counted = bytewright.count_by(CAPTURE, "proto")
-        return self.capture.count_by("proto"), counted, self.capture.sum("length", by=["src_ip"]).to_dict(), self.capture.info()["packets"]
+        summed = self.capture.sum("length", by=["src_ip"]).to_dict(), list(self.capture.endpoints())
+        return self.capture.count_by("proto"), counted, summed, self.capture.info()["packets"]
 
 
 class WalkTheFlowsOrCallsOfACapture(Captures):
@@ -898,7 +899,7 @@ METHODS = {
     "open a capture": ["Capture.close", "Capture.live", "Capture.stop"],
     "walk the packets of a capture": ["Capture.packets", "packets"],
     "read a capture as columns": ["Capture.batches", "Rows.batches", "Rows.converted", "Rows.to_pandas", "Rows.to_polars"],
-    "sum up a capture": ["Capture.count_by", "Capture.sum", "Capture.info", "count_by", "info"],
+    "sum up a capture": ["Capture.count_by", "Capture.endpoints", "Capture.sum", "Capture.info", "count_by", "endpoints", "info"],
     "walk the flows or calls of a capture": ["Capture.flows", "Capture.calls", "calls"],
     "merge flows into a store": ["flows", "FlowStore.merge", "FlowStore.captures", "FlowStore.close"],
     "walk a store of flows": ["FlowStore"],

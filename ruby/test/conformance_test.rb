@@ -149,7 +149,8 @@ class ConformanceTest < TestCase
   # Captures.
 
   def run_captures(test)
-    check_keys(test, "name", "capture", "cut", "do", "fields", "field", "rows", "count", "counts", "by", "every", "raises")
+    check_keys(test, "name", "capture", "cut", "do", "fields", "field", "rows", "count", "counts", "by", "every", "question", "options",
+               "raises")
     path = File.join(ROOT, "samples", test.fetch("capture"))
     source = test.key?("cut") ? StringIO.new(File.binread(path)[0...-test["cut"]]) : path
     Bytewright::Capture.open(source) { |capture| compare_capture(capture, test) }
@@ -160,11 +161,12 @@ class ConformanceTest < TestCase
       counts = capture.count_by(test.fetch("field").to_sym).first(test.fetch("counts").size)
       return assert_equal(test["counts"], counts)
     end
-    fields, rows = test.fetch("fields").map(&:to_sym), []
+    fields, rows = test.fetch("fields", []).map(&:to_sym), []
     error, = failure do
       case test["do"]
       when "packets" then capture.each { |packet| rows << packet.values_at(*fields) }
       when "sum" then rows = capture.sum(*fields, by: test.fetch("by").map(&:to_sym), every: test["every"]).map(&:values)
+      when "ask" then rows = capture.public_send(test.fetch("question"), **test.fetch("options").transform_keys(&:to_sym)).map(&:values)
       when "flows" then capture.flows.each { |flow| rows << fields.map { |field| flow.public_send(field) } }
       else flunk("an operation that the runner does not know: #{test["do"]}")
       end

@@ -138,7 +138,7 @@ class TroublesTest < TestCase
 
   capture_operation("walk the packets of a capture", ->(capture, &block) { capture.each(&block) }) { |capture| capture.sum(&:length) }
   capture_operation("read a capture as columns", ->(capture, &block) { capture.each_batch(&block) }) { |capture| capture.each_batch.sum(&:size) }
-  capture_operation("sum up a capture", ->(capture, &block) { block.call || capture.count_by(:proto) }) { |capture| capture.count_by(:proto).to_a }
+  capture_operation("sum up a capture", ->(capture, &block) { block.call || capture.count_by(:proto) }) { |capture| [capture.count_by(:proto).to_a, capture.endpoints, Bytewright::Capture.endpoints(VLAN)] }
   capture_operation("walk the flows or calls of a capture", ->(capture, &block) { capture.flows(&block) }) { |capture| [capture.flows.count, capture.calls.count] }
 
   operation("merge flows into a store",
@@ -419,7 +419,7 @@ class TroublesTest < TestCase
                                        "reverse_each select slice_after slice_before slice_when sort sort_by take take_while tally to_a " \
                                        "to_set uniq zip",
     "read a capture as columns" => "Capture each_batch",
-    "sum up a capture" => "Capture count_by info sum",
+    "sum up a capture" => "Capture. endpoints; Capture count_by endpoints info sum",
     "walk the flows or calls of a capture" => "Capture calls flows",
     "merge flows into a store" => "Capture. flows; FlowStore captures merge",
     "walk a store of flows" => "FlowStore. open; FlowStore close each empty? length size",

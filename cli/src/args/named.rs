@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 use std::path::PathBuf;
 
-use bytewright::ask::{CallOptions, CutOptions};
+use bytewright::ask::{CallOptions, CutOptions, QuestionSpec};
 use bytewright::batch::ExportOptions;
 use bytewright::export::OutputOptions;
 use bytewright::flow::FlowOptions;
@@ -51,25 +51,73 @@ impl<O: NamedOptions + Default + 'static, C: Choice> NamedArgs<O, C> {
                 });
                 setting.map_err(|error| error.message().to_owned())
             };
-            let argument = C::choose(argument(option, ValueParser::new(parse)))?;
-            let help = match (option.kind, option.default) {
-                (OptionKind::Flag, _) | (_, "none" | "all") => option.summary.to_owned(),
-                // clap tells its own.
-                _ if !argument.get_default_values().is_empty() => option.summary.to_owned(),
-                (_, default) => format!("{} [default: {default}]", option.summary),
-            };
-            Some((option, argument.help(help)))
+            C::choose(argument(option, ValueParser::new(parse)))
+                .map(|argument| (option, helped(option, argument)))
         })
     }
 
     fn read(matches: &ArgMatches) -> bytewright::Result<Self> {
         let mut settings = Settings::of(const { &[O::OPTIONS] });
         for (option, _) in Self::chosen() {
-            let mut given = matches.get_many::<Setting>(option.name).into_iter().flatten();
-            given.try_for_each(|setting| settings.add(option, setting.clone()))?;
+            add_given(&mut settings, option, matches)?;
         }
         Ok(NamedArgs { options: settings.take()?, choice: PhantomData })
     }
+}
+
+/// The own options of a question that is asked by its name.
+#[derive(Clone, Copy)]
+pub(crate) struct OptionsOf(pub(crate) &'static QuestionSpec);
+
+impl OptionsOf {
+    fn options(self) -> impl Iterator<Item = &'static OptionSpec> {
+        self.0.own_tables().iter().copied().flatten()
+    }
+
+    /// The setting that a text means, which the question takes.
+    fn setting(self, option: &'static OptionSpec, text: &str) -> bytewright::Result<Setting> {
+        let (setting, mut alone) = (option.setting(text)?, Settings::of(self.0.own_tables()));
+        alone.give(option, setting.clone())?;
+        self.0.question(&alone).map(|_| setting)
+    }
+
+    /// The command with an argument for each option.
+    pub(crate) fn add_to(self, command: Command) -> Command {
+        command.args(self.options().map(|option| {
+            let parse = move |text: &str| {
+                self.setting(option, text).map_err(|error| error.message().to_owned())
+            };
+            helped(option, argument(option, ValueParser::new(parse)))
+        }))
+    }
+
+    /// The settings that were given.
+    pub(crate) fn read(self, matches: &ArgMatches) -> bytewright::Result<Settings> {
+        let mut settings = Settings::of(self.0.own_tables());
+        self.options().try_for_each(|option| add_given(&mut settings, option, matches))?;
+        Ok(settings)
+    }
+}
+
+/// Adds what an option was given.
+fn add_given(
+    settings: &mut Settings,
+    option: &'static OptionSpec,
+    matches: &ArgMatches,
+) -> bytewright::Result<()> {
+    let mut given = matches.get_many::<Setting>(option.name).into_iter().flatten();
+    given.try_for_each(|setting| settings.add(option, setting.clone()))
+}
+
+/// The argument with the summary of its option, and the default.
+fn helped(option: &'static OptionSpec, argument: Arg) -> Arg {
+    let help = match (option.kind, option.default) {
+        (OptionKind::Flag, _) | (_, "none" | "all") => option.summary.to_owned(),
+        // clap tells its own.
+        _ if !argument.get_default_values().is_empty() => option.summary.to_owned(),
+        (_, default) => format!("{} [default: {default}]", option.summary),
+    };
+    argument.help(help)
 }
 
 fn argument(option: &'static OptionSpec, texts: ValueParser) -> Arg {

@@ -1,4 +1,4 @@
-//! Counting packets by the value of one field, and adding them up by group.
+//! Counting packets by the value of one field.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use crate::Result;
 use crate::batch::{Batch, DataType, Field as Column, Schema, Value};
 use crate::input::CaptureReader;
 use crate::packet::{Field, Frame};
-use crate::query::{Condition, GROUPS_MAX, GroupBy, Groups};
+use crate::query::Condition;
 
 /// Counts of packets by the value of a field.
 #[derive(Debug, Clone)]
@@ -83,22 +83,6 @@ impl Counts {
         counts.sort_unstable();
         counts
     }
-}
-
-/// Adds the packets of a capture that hold a condition up by group: the groups of all packets before its end or its
-/// damage, and how it ended, as [`CaptureReader::each`] tells it.
-pub fn sum_by(
-    reader: &mut CaptureReader,
-    by: GroupBy,
-    condition: Option<&Condition>,
-) -> (Groups, Result<()>) {
-    let mut groups = by.groups(GROUPS_MAX);
-    let result = reader.each_frame(|frame| {
-        if condition.is_none_or(|condition| condition.holds(|place| frame.value_at(place))) {
-            groups.add(|place| frame.value_at(place));
-        }
-    });
-    (groups, result)
 }
 
 /// Counts the packets of a capture by `field`, or those that hold a condition: the counts of all packets before its end or

@@ -1,5 +1,8 @@
 //! Options of questions about packets.
 
+use std::sync::Arc;
+
+use super::Question;
 use crate::Result;
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 use crate::packet::Field;
@@ -70,11 +73,12 @@ impl SumOptions {
     ///
     /// # Errors
     /// Those of [`GroupBy::new`].
-    pub fn question<S: AsRef<str>>(self, sums: &[S]) -> Result<SumQuestion> {
+    pub fn question<S: AsRef<str>>(self, sums: &[S]) -> Result<Question> {
         let names: Vec<&str> = self.by.iter().map(String::as_str).collect();
         let sums: Vec<&str> = sums.iter().map(AsRef::as_ref).collect();
         let by = GroupBy::new(&Field::SCHEMA, &names, &sums, self.every)?;
-        Ok(SumQuestion { by, condition: self.condition, top: self.top })
+        let question = SumQuestion { by, condition: self.condition, top: self.top };
+        Ok(Question::Summary(Arc::new(question)))
     }
 }
 
@@ -132,13 +136,15 @@ impl NamedOptions for CountOptions {
     }
 }
 
-const WHERE: OptionSpec = OptionSpec {
+/// The option of all questions about packets that leaves some out.
+pub(super) const WHERE: OptionSpec = OptionSpec {
     name: "where",
     kind: OptionKind::Text,
     default: "all",
     summary: "Only packets that meet this condition, such as \"dst_port == 443 and length > 1e3\"",
 };
 
-fn condition(setting: Setting) -> Result<Condition> {
+/// The condition that a setting of [`WHERE`] means.
+pub(super) fn condition(setting: Setting) -> Result<Condition> {
     Condition::new(&setting.text()?, &Field::SCHEMA)
 }

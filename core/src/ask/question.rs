@@ -1,8 +1,10 @@
 //! Questions to captures.
 
+use std::sync::Arc;
+
 use super::count::Counts;
 use super::info_row::InfoField;
-use super::{CallQuestion, CountOptions, FlowQuestion, PacketOptions, SumQuestion};
+use super::{CallQuestion, CountOptions, FlowQuestion, PacketOptions, Summary};
 use crate::batch::Schema;
 use crate::flow::FlowField;
 use crate::input::Needs;
@@ -20,8 +22,8 @@ pub enum Question {
     Packets(Vec<Field>, PacketOptions),
     /// Packets counted by the value of a field.
     Counts(Field, CountOptions),
-    /// Packets added up by group.
-    Sums(SumQuestion),
+    /// Packets added up to a table. The captures are read as one run.
+    Summary(Arc<dyn Summary>),
     /// Flows with these fields. The captures are read as one run.
     Flows(Vec<FlowField>, FlowQuestion),
     /// Thrift calls with these fields. The captures are read as one run.
@@ -41,7 +43,7 @@ impl Question {
                 Field::SCHEMA.project(fields.iter().map(|field| *field as usize))
             }
             Question::Counts(field, _) => Counts::schema(*field),
-            Question::Sums(sums) => sums.by.schema().clone(),
+            Question::Summary(summary) => summary.schema(),
             Question::Flows(fields, _) => {
                 FlowField::SCHEMA.project(fields.iter().map(|field| *field as usize))
             }
@@ -79,6 +81,11 @@ impl Question {
             }
             _ => Ok(()),
         }
+    }
+
+    /// True where an answer is one table for the whole run, which there is none of where a capture has failed.
+    pub(crate) fn is_of_whole_run(&self) -> bool {
+        matches!(self, Question::Summary(_))
     }
 
     /// The calls that are asked for; none where something else is.

@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::answer::{Answer, Answers};
 use super::calls::CallBatches;
-use super::count::{count_by, sum_by};
+use super::count::count_by;
 use super::flows::FlowBatches;
 use super::info::info;
 use super::packets;
 use super::question::Question;
+use super::summary::Adder;
 use super::{CallQuestion, FlowQuestion};
 use crate::Result;
 use crate::flow::Flow;
@@ -30,6 +31,7 @@ enum Open {
     Nothing,
     Flows(FlowBatches, FlowQuestion),
     Calls(CallBatches, CallQuestion),
+    Summary(Box<dyn Adder>),
 }
 
 impl Run {
@@ -39,6 +41,7 @@ impl Run {
             Question::Flows(_, flows) => {
                 Open::Flows(FlowBatches::new(flows.limits, FLOWS_LEN), flows.clone())
             }
+            Question::Summary(summary) => Open::Summary(summary.adder()),
             other => {
                 other.calls().map_or(Open::Nothing, |calls| Open::Calls(calls.batches(), calls))
             }
@@ -74,14 +77,10 @@ impl Run {
             (_, Open::Calls(batches, calls)) => {
                 batches.read(reader, &mut |found| give_calls(calls, found, answers))?
             }
+            (_, Open::Summary(adder)) => adder.read(reader),
             (Question::Counts(field, options), _) => {
                 let (counts, read) = count_by(reader, *field, options.condition.as_ref());
                 return end_with(reader, read, policy, Some(Answer::Counts(counts)), answers);
-            }
-            (Question::Sums(sums), _) => {
-                let (groups, read) = sum_by(reader, sums.by.clone(), sums.condition.as_ref());
-                let sums = Answer::Sums(groups.finish(sums.top));
-                return end_with(reader, read, policy, Some(sums), answers);
             }
             (Question::Info, _) => match info(reader) {
                 // Damage is a part of the answer.
@@ -92,7 +91,7 @@ impl Run {
                 Err(error) => Err(error),
             },
             // The run is over.
-            (Question::Flows(..) | Question::Calls(..) | Question::CallsCarrying(..), _) => Ok(()),
+            _ => Ok(()),
         };
         end_with(reader, read, policy, None, answers)
     }
@@ -110,6 +109,7 @@ impl Run {
             Open::Calls(batches, calls) => {
                 batches.finish(&mut |found| give_calls(&calls, found, answers))
             }
+            Open::Summary(adder) => answers.take(Answer::Sums(adder.finish())),
             Open::Nothing => Ok(()),
         }
     }

@@ -44,7 +44,9 @@ impl Asked {
     ) -> Result<()> {
         let answers = &mut OutletOfPass { outlet, damage };
         let ended = self.run.read(reader, damage.policy(), answers)?;
-        if (self.is_last && is_end) || ended.is_err() {
+        let question = self.run.question();
+        let is_over = (self.is_last && is_end) || ended.is_err();
+        if is_over && !(ended.is_err() && question.is_of_whole_run()) {
             self.run.finish(answers)?;
         }
         ended
@@ -54,7 +56,10 @@ impl Asked {
     pub(super) fn ahead_max(&self) -> usize {
         match self.run.question() {
             Question::Frames => FRAMES_AHEAD,
-            Question::Packets(..) | Question::Counts(..) | Question::Sums(_) | Question::Info => 1,
+            Question::Packets(..)
+            | Question::Counts(..)
+            | Question::Summary(_)
+            | Question::Info => 1,
             Question::Flows(..) | Question::Calls(..) | Question::CallsCarrying(..) => SUMS_AHEAD,
         }
     }

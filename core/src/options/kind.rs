@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::Setting;
+use super::duration_ns;
 use crate::error::excerpt;
 use crate::spelling::nearest;
 use crate::{Error, ErrorKind, Result};
@@ -19,7 +20,7 @@ pub enum OptionKind {
         /// The largest.
         max: u64,
     },
-    /// Seconds, 0 or above, with a fraction.
+    /// Seconds, 0 or above, with a fraction. Text may have a unit: `500ms`, `1m`.
     Seconds,
     /// A text.
     Text,
@@ -87,7 +88,10 @@ impl OptionKind {
                 _ => Err(other()),
             },
             OptionKind::Count { .. } => integer(text).map(Setting::Count).ok_or_else(other),
-            OptionKind::Seconds => text.parse().map(Setting::Seconds).map_err(|_| other()),
+            OptionKind::Seconds => match duration_ns(text) {
+                Some(nanoseconds) => Ok(Setting::Seconds(nanoseconds / 1e9)),
+                None => text.parse().map(Setting::Seconds).map_err(|_| other()),
+            },
             OptionKind::Text | OptionKind::Choice(_) | OptionKind::Time => {
                 Ok(Setting::Text(text.to_owned()))
             }

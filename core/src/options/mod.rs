@@ -5,6 +5,7 @@
 //! A struct with options implements [`NamedOptions`]. A call collects what it was given in [`Settings`], over the tables of
 //! all structs that it needs, and then fills each of them.
 
+mod duration;
 mod kind;
 mod setting;
 
@@ -12,6 +13,7 @@ use crate::error::excerpt;
 use crate::spelling::nearest;
 use crate::{Error, ErrorKind, Result};
 
+pub(crate) use duration::duration_ns;
 pub use kind::OptionKind;
 pub use setting::Setting;
 

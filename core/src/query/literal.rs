@@ -3,8 +3,9 @@
 use std::net::IpAddr;
 
 use super::lexer::TokenKind;
-use super::time::{duration_ns, time_ns};
+use super::time::time_ns;
 use crate::batch::{DataType, Value};
+use crate::options::duration_ns;
 
 /// A value that a field is compared with.
 #[derive(Debug, Clone, PartialEq)]

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use bytewright::ask::{count_by, sum_by};
+use bytewright::ask::{SumQuestion, Summary, count_by};
 use bytewright::batch::Value;
 use bytewright::input::{CaptureOptions, CaptureReader, FrameBatch};
 use bytewright::packet::{Columns, Field};
@@ -179,9 +179,9 @@ fn conditions_counts_and_groups_see_them() {
             assert!(found.eq(expected.clone()), "{counts:?}");
 
             let by = GroupBy::new(&Field::SCHEMA, &["dns_query"], &["length"], None).unwrap();
-            let (groups, summed) = sum_by(&mut capture.open(jobs), by, None);
-            summed.unwrap();
-            let groups = groups.finish(None);
+            let mut adder = SumQuestion { by, condition: None, top: None }.adder();
+            adder.read(&mut capture.open(jobs)).unwrap();
+            let groups = adder.finish();
             let found: BTreeMap<_, _> = (0..groups.len())
                 .map(|row| (groups.value(row, 0), groups.value(row, 1)))
                 .map(|(name, count)| (name.text().map(str::to_owned), count.to_string()))

@@ -12,6 +12,7 @@ mod names_page;
 mod options_page;
 mod pod;
 mod python;
+mod questions;
 mod records;
 mod ruby;
 mod tables;
@@ -31,13 +32,18 @@ const FILES: &[(&str, Maker)] = &[
     ("docs/errors.md", || template::filled("errors.md", errors_page::written)),
     ("docs/names.md", || template::filled("names.md", names_page::written)),
     ("docs/options.md", options_page::page),
+    ("docs/questions.md", questions::page),
     ("perl/lib/Bytewright/Capture.pm", || pod::filled("perl/lib/Bytewright/Capture.pm")),
+    ("perl/lib/Bytewright/Questions.pm", questions::perl),
     ("perl/lib/Bytewright/Table.pm", || pod::filled("perl/lib/Bytewright/Table.pm")),
     ("python/bytewright/_bytewright.pyi", || template::filled("_bytewright.pyi", python::written)),
     ("python/ext/bytewright/src/capture/fields.rs", python::attributes),
     ("python/bytewright/options.py", python::module),
     ("python/bytewright/options.pyi", python::stub),
+    ("python/bytewright/questions.py", questions::python),
+    ("python/bytewright/questions.pyi", questions::python_stub),
     ("ruby/lib/bytewright/options.rb", ruby::module),
+    ("ruby/lib/bytewright/questions.rb", questions::ruby),
     ("ruby/sig/bytewright.rbs", || template::filled("bytewright.rbs", ruby::written)),
 ];
 

@@ -2,10 +2,18 @@
 
 use bytewright::batch::DataType;
 
+use crate::questions;
 use crate::records::fields_of;
 
-/// `rows RECORD`: the rows of a table of fields.
-pub(crate) fn written(_word: &str, record: &str) -> String {
+/// `rows RECORD`: the rows of a table of fields; `questions LANGUAGES`: a row for each question that is asked by its name.
+pub(crate) fn written(word: &str, argument: &str) -> String {
+    match word {
+        "questions" => questions::names(argument),
+        _ => rows(argument),
+    }
+}
+
+fn rows(record: &str) -> String {
     let row = |named: crate::records::Named| {
         let field = &named.field;
         let (path, name, kind) = (named.path, field.name(), told(field.data_type()));

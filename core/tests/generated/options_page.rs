@@ -2,16 +2,17 @@
 
 use bytewright::options::OptionKind;
 
-use crate::tables::GROUPS;
+use crate::tables::groups;
 
 pub(crate) fn page() -> String {
     let mut page = String::from(
         "<!-- Generated from the core's tables of options by `make generate`. Do not edit. -->\n\n\
          # Options\n\n\
          Options have one name in all languages: a keyword of Ruby and Python, a name of Perl's options, `--name` of the command. \
-         What a language adds or spells differently is in its guide.\n",
+         \
+         Seconds in text, as in the command, may have a unit: `500ms`, `1m`, `2h`. What a language adds or spells differently is in its guide.\n",
     );
-    for group in GROUPS {
+    for group in groups() {
         page += &format!(
             "\n## {}\n\n| option | value | default | meaning |\n|---|---|---|---|\n",
             group.title

@@ -32,7 +32,8 @@ pub(crate) fn filled(path: &str) -> String {
     made + rest
 }
 
-fn list(name: &str) -> String {
+/// The options of a group.
+pub(crate) fn list(name: &str) -> String {
     let items: String = group(name).options().map(item).collect();
     format!("=over\n\n{items}=back\n\n")
 }

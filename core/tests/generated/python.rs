@@ -9,7 +9,7 @@ use bytewright::rpc::CallField;
 
 use crate::list::entry;
 use crate::records::{HostType, Named, fields_of};
-use crate::tables::GROUPS;
+use crate::tables::groups;
 
 const HEAD: &str =
     "# Generated from the core's tables of options by `make generate`. Do not edit.\n";
@@ -19,14 +19,14 @@ pub(crate) fn module() -> String {
     let mut module = String::from(HEAD);
     module += "\"\"\"The options that calls take as keywords, by what they are about: dicts of their names and defaults.\n\n\
                None is an option that is not given.\n";
-    for group in GROUPS {
-        module += &format!("\n`{}`: {}\n\n", group.name, lower(group.title));
+    for group in groups() {
+        module += &format!("\n`{}`: {}\n\n", group.name, lower(&group.title));
         for option in group.options() {
             module += &entry("", &format!("`{}`: {}.", option.name, option.summary));
         }
     }
     module += "\"\"\"\n\n";
-    for group in GROUPS {
+    for group in groups() {
         module += &format!("{} = {{\n", group.name);
         for option in group.options() {
             module += &format!("    \"{}\": {},\n", option.name, default_of(option));
@@ -40,10 +40,10 @@ pub(crate) fn module() -> String {
 pub(crate) fn stub() -> String {
     let mut stub = String::from(HEAD);
     stub += "from collections.abc import Iterable\nfrom os import PathLike\nfrom typing import Any, Literal, TypedDict\n\n";
-    for group in GROUPS {
+    for group in groups() {
         stub += &format!("{}: dict[str, Any]\n", group.name);
     }
-    for group in GROUPS {
+    for group in groups() {
         stub += &format!("\nclass _{}Options(TypedDict, total=False):\n", group.type_name);
         for option in group.options().filter(|option| option.kind != OptionKind::Time) {
             stub += &format!("    {}: {} | None\n", option.name, type_of(option.kind));

@@ -3,8 +3,9 @@
 use bytewright::options::{OptionKind, OptionSpec};
 
 use crate::list::entry;
+use crate::questions;
 use crate::records::{HostType, Named, fields_of};
-use crate::tables::{self, GROUPS};
+use crate::tables::{self, groups};
 
 pub(crate) fn module() -> String {
     let mut module = String::from(
@@ -15,7 +16,7 @@ pub(crate) fn module() -> String {
            # given.\n  \
            module Options\n",
     );
-    for (place, group) in GROUPS.iter().enumerate() {
+    for (place, group) in groups().iter().enumerate() {
         module += if place == 0 { "" } else { "\n" };
         module += &format!("    # {}.\n    #\n", group.title);
         for option in group.options() {
@@ -29,10 +30,12 @@ pub(crate) fn module() -> String {
     module + "  end\nend\n"
 }
 
-/// `getters RECORD`: the fields of a record as methods; `options GROUP`: options as keywords.
+/// `getters RECORD`: the fields of a record as methods; `options GROUP`: options as keywords; `questions class` and `questions
+/// capture`: questions that are asked by their name.
 pub(crate) fn written(word: &str, argument: &str) -> String {
     match word {
         "getters" => fields_of(argument).into_iter().map(getter).collect(),
+        "questions" => questions::ruby_signatures(argument == "class"),
         _ => keywords(argument),
     }
 }

@@ -1,7 +1,9 @@
 //! The groups of options that languages name.
 
+use std::borrow::Cow;
+
 use bytewright::ask::{
-    CallOptions, CountOptions, CutOptions, PacketOptions, SumOptions, ToldFlows,
+    CallOptions, CountOptions, CutOptions, PacketOptions, QuestionSpec, SumOptions, ToldFlows,
 };
 use bytewright::batch::ExportOptions;
 use bytewright::export::OutputOptions;
@@ -14,12 +16,23 @@ use bytewright::table::file::OpenOptions;
 /// Options that are given together.
 pub(crate) struct Group {
     /// Its name in a language without namespaces: "CAPTURE".
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     /// Its name as that of a type: "Capture".
-    pub(crate) type_name: &'static str,
+    pub(crate) type_name: Cow<'static, str>,
     /// Their subject, as a heading.
-    pub(crate) title: &'static str,
+    pub(crate) title: Cow<'static, str>,
     pub(crate) tables: &'static [&'static [OptionSpec]],
+}
+
+/// An operation: the name, the type's name and the title of its group of options, and their tables.
+struct Operation(&'static str, &'static str, &'static str, &'static [&'static [OptionSpec]]);
+
+impl Operation {
+    fn group(&self) -> Group {
+        let Operation(name, type_name, title, tables) = *self;
+        let (name, type_name, title) = (name.into(), type_name.into(), title.into());
+        Group { name, type_name, title, tables }
+    }
 }
 
 impl Group {
@@ -29,81 +42,53 @@ impl Group {
 }
 
 /// The group with that name.
-pub(crate) fn group(name: &str) -> &'static Group {
-    GROUPS.iter().find(|group| group.name == name).unwrap()
+pub(crate) fn group(name: &str) -> Group {
+    groups().into_iter().find(|group| group.name == name).unwrap()
 }
 
-pub(crate) const GROUPS: &[Group] = &[
-    Group {
-        name: "CAPTURE",
-        type_name: "Capture",
-        title: "Reading captures",
-        tables: &[CaptureOptions::OPTIONS],
-    },
-    Group {
-        name: "LIVE",
-        type_name: "Live",
-        title: "Capturing from a network interface",
-        tables: &[LiveOptions::OPTIONS],
-    },
-    Group {
-        name: "PACKETS",
-        type_name: "Packets",
-        title: "Packets as rows",
-        tables: &[PacketOptions::OPTIONS],
-    },
-    Group {
-        name: "COUNTS",
-        type_name: "Counts",
-        title: "Counting packets",
-        tables: &[CountOptions::OPTIONS],
-    },
-    Group {
-        name: "FLOWS",
-        type_name: "Flows",
-        title: "Flows",
-        tables: &[FlowOptions::OPTIONS, ToldFlows::OPTIONS],
-    },
-    Group {
-        name: "CALLS",
-        type_name: "Calls",
-        title: "Thrift calls",
-        tables: &[CallOptions::OPTIONS],
-    },
-    Group {
-        name: "SUMS",
-        type_name: "Sums",
-        title: "Adding packets up",
-        tables: &[SumOptions::OPTIONS],
-    },
-    Group {
-        name: "EXPORT",
-        type_name: "Export",
-        title: "Columns for other programs",
-        tables: &[ExportOptions::OPTIONS],
-    },
-    Group {
-        name: "PARQUET",
-        type_name: "Parquet",
-        title: "Rows in a Parquet file",
-        tables: &[ExportOptions::OPTIONS, OutputOptions::OPTIONS],
-    },
-    Group {
-        name: "CUT",
-        type_name: "Cut",
-        title: "Writing packets to a new capture",
-        tables: &[CutOptions::OPTIONS, OutputOptions::OPTIONS],
-    },
-    Group {
-        name: "REPORT",
-        type_name: "Report",
-        title: "Reports",
-        tables: &[ReportOptions::OPTIONS, OutputOptions::OPTIONS],
-    },
-    Group {
-        name: "TABLE",
-        type_name: "Table",
-        title: "Opening table files",
-        tables: &[OpenOptions::OPTIONS],
-    },
+/// All groups: those of operations, and one for each question that is asked by its name.
+pub(crate) fn groups() -> Vec<Group> {
+    let of_question = |question: &'static QuestionSpec| Group {
+        name: question.name.to_uppercase().into(),
+        type_name: capitalized(question.name).into(),
+        title: capitalized(question.name).into(),
+        tables: question.own_tables(),
+    };
+    OPERATIONS
+        .iter()
+        .map(Operation::group)
+        .chain(QuestionSpec::ALL.iter().map(of_question))
+        .collect()
+}
+
+/// The word with a capital letter.
+pub(crate) fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|first| first.to_uppercase());
+    first.into_iter().flatten().chain(letters).collect()
+}
+
+const OPERATIONS: &[Operation] = &[
+    Operation("CAPTURE", "Capture", "Reading captures", &[CaptureOptions::OPTIONS]),
+    Operation("LIVE", "Live", "Capturing from a network interface", &[LiveOptions::OPTIONS]),
+    Operation("PACKETS", "Packets", "Packets as rows", &[PacketOptions::OPTIONS]),
+    Operation("COUNTS", "Counts", "Counting packets", &[CountOptions::OPTIONS]),
+    Operation("FLOWS", "Flows", "Flows", &[FlowOptions::OPTIONS, ToldFlows::OPTIONS]),
+    Operation("CALLS", "Calls", "Thrift calls", &[CallOptions::OPTIONS]),
+    Operation("SUMS", "Sums", "Adding packets up", &[SumOptions::OPTIONS]),
+    Operation("EXPORT", "Export", "Columns for other programs", &[ExportOptions::OPTIONS]),
+    Operation(
+        "PARQUET",
+        "Parquet",
+        "Rows in a Parquet file",
+        &[ExportOptions::OPTIONS, OutputOptions::OPTIONS],
+    ),
+    Operation(
+        "CUT",
+        "Cut",
+        "Writing packets to a new capture",
+        &[CutOptions::OPTIONS, OutputOptions::OPTIONS],
+    ),
+    Operation("REPORT", "Report", "Reports", &[ReportOptions::OPTIONS, OutputOptions::OPTIONS]),
+    Operation("TABLE", "Table", "Opening table files", &[OpenOptions::OPTIONS]),
 ];

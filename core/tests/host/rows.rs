@@ -552,8 +552,8 @@ fn counts_and_sums_are_those_of_the_packets_before_damage_that_is_kept() {
         };
         let counted: u64 = counts.sorted().iter().map(|(_, count)| count).sum();
         let by = GroupBy::new::<&str>(&Field::SCHEMA, &[], &[], None).unwrap();
-        let pass =
-            capture.ask(Question::Sums(SumQuestion { by, condition: None, top: None })).unwrap();
+        let question = Arc::new(SumQuestion { by, condition: None, top: None });
+        let pass = capture.ask(Question::Summary(question)).unwrap();
         let Some(Item::Answer(Answer::Sums(sums))) = pass.next(&Blocking).unwrap() else {
             panic!()
         };

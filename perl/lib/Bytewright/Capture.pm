@@ -4,7 +4,7 @@ use 5.030;
 use warnings;
 
 use Bytewright ();
-use parent "Bytewright::Handle";
+use parent qw(Bytewright::Handle Bytewright::Questions);
 use Bytewright::Named;
 use Bytewright::Path;
 
@@ -35,8 +35,14 @@ sub live_counts {
 
 sub next {
     my ($self) = @_;
-    $self->{rows} //= $self->_own_packets;
+    $self->{rows} //= $self->_own_packets([], []);
     return $self->{rows}->next;
+}
+
+sub packets {
+    my ($self, @fields) = @_;
+    my %options = ref($fields[-1]) eq "HASH" ? %{ pop(@fields) } : ();
+    return $self->_packets(\@fields, [Bytewright::Named::texts(%options)]);
 }
 
 sub flows {
@@ -187,8 +193,29 @@ A reference to a hash with the packets that an interface had: C<captured>, C<dro
 =head2 packets
 
     $capture->packets(@fields)
+    $capture->packets(@fields, { where => "dst_port == 80" })
 
-L<Bytewright::Rows> with these fields of each packet, or twelve where none is named.
+L<Bytewright::Rows> with these fields of each packet, or twelve where none is named. The options are
+
+=for generated PACKETS by `make generate`, of the core's tables
+
+=over
+
+=item rows
+
+Packets in a batch of columns at most. Value: integer from 1; default: 65536.
+
+=item where
+
+Only packets that meet this condition, such as "dst_port == 443 and length > 1e3". Value: text; default: all.
+
+=back
+
+=for generated end
+
+=head2 questions by name
+
+L<Bytewright::Questions> has the methods that add packets up to a table, such as C<endpoints>.
 
 =head2 next
 

@@ -7,6 +7,7 @@ require_relative "columns"
 require_relative "flow"
 require_relative "call"
 require_relative "options"
+require_relative "questions"
 require_relative "capture_writer"
 require_relative "since_1970"
 
@@ -114,6 +115,18 @@ module Bytewright
       private :open_path, :open_object, :open_interface
 
       private
+
+      # The answer to the question of that name, over captures that are read in this order as one run.
+      def summary(name, sources, options)
+        raise ArgumentError, "expected a capture, found none" if sources.empty?
+
+        under_way = OpenSummary.new(name, options, false)
+        options = options.slice(*Options::CAPTURE.keys)
+        answers = sources.map.with_index(1) do |source, number|
+          open(source, **options) { |capture| capture.send(:add_to_summary, under_way, number == sources.size) }
+        end
+        answers.last
+      end
 
       # Flows under way, and the options that are left for the captures.
       def flows_and_options(options)
@@ -354,7 +367,7 @@ module Bytewright
     end
 
     private :read_frames, :read_columns, :read_counts, :read_flows, :read_merge, :read_report, :read_info, :read_calls,
-            :read_sums, :read_cut
+            :read_sums, :read_summary, :read_cut
 
     private
 
@@ -384,6 +397,16 @@ module Bytewright
       result_of(read_merge(store, under_way))
     end
 
+    # The answer to the question of that name.
+    def summary(name, options)
+      add_to_summary(OpenSummary.new(name, options, true), true)
+    end
+
+    # The answer, where the capture is the last.
+    def add_to_summary(under_way, is_last)
+      result_of(read_summary(under_way, is_last))
+    end
+
     def add_to_report(report)
       result_of(read_report(report))
     end
@@ -400,5 +423,5 @@ module Bytewright
     end
   end
 
-  private_constant :Reading, :AddressTexts, :OpenReport
+  private_constant :Reading, :AddressTexts, :OpenReport, :OpenSummary
 end

@@ -158,5 +158,16 @@ module Bytewright
       timeout: 0,
       verify: false
     }.freeze
+
+    # Endpoints.
+    #
+    # - +every+: Seconds of the intervals that endpoints are told apart by.
+    # - +top+: Endpoints at most, those with the most bytes.
+    # - +where+: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
+    ENDPOINTS = {
+      every: nil,
+      top: nil,
+      where: nil
+    }.freeze
   end
 end

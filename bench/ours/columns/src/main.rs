@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use bytewright::Result;
-use bytewright::ask::{CutOptions, cut, sum_by};
+use bytewright::ask::{CutOptions, SumQuestion, Summary, cut};
 use bytewright::batch::{Batch, Value};
 use bytewright::bytes::{ByteStream, Compression, InflateBackend, StreamOptions};
 use bytewright::capture::Format;
@@ -162,9 +162,9 @@ fn report(path: &Path, stream: StreamOptions) -> Result<String> {
 
 fn sums(path: &Path, stream: StreamOptions) -> Result<String> {
     let by = GroupBy::new(&Field::SCHEMA, &["dst_port"], &["length"], Some(MINUTE))?;
-    let (groups, result) = sum_by(&mut open(path, stream)?, by, None);
-    result?;
-    let groups = groups.finish(None);
+    let mut adder = SumQuestion { by, condition: None, top: None }.adder();
+    adder.read(&mut open(path, stream)?)?;
+    let groups = adder.finish();
     let (mut packets, mut lengths, mut weighted, mut squares) = (0, 0, 0, 0);
     for row in 0..groups.len() {
         let [port, count, bytes] =

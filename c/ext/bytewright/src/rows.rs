@@ -1,15 +1,18 @@
 //! Rows of captures: packets, flows and Thrift calls, in batches or as a stream of Arrow's.
 
 use std::cell::RefCell;
+use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use bytewright::ask::{CallOptions, FlowQuestion, PacketOptions, Question, ToldFlows};
+use bytewright::ask::{
+    CallOptions, FlowQuestion, PacketOptions, Question, QuestionSpec, ToldFlows,
+};
 use bytewright::batch::arrow::ArrowArrayStream;
 use bytewright::batch::{Batch, ExportOptions, Origin, Schema};
 use bytewright::flow::{FlowField, FlowOptions};
 use bytewright::host::{CaptureSource, FlowTableFile, Item, Rows, Step};
-use bytewright::options::NamedOptions;
+use bytewright::options::{NamedOptions, Settings};
 use bytewright::packet::Field;
 use bytewright::rpc::{CallColumn, CallField};
 use bytewright::{Error, ErrorKind, Result};
@@ -23,7 +26,7 @@ use crate::idl::bw_idl;
 use crate::in_use::{self, RunsProgram};
 use crate::named;
 use crate::schema::{bw_schema, fields_named};
-use crate::text::bw_names;
+use crate::text::{bw_names, text};
 
 /// Rows in a batch by default.
 pub(crate) const ROWS_DEFAULT: usize = 65_536;
@@ -181,16 +184,18 @@ unsafe fn answer(
 
 /// Begins to read packets of `count` captures, each behind the one before: of each packet the fields of those names, in
 /// that order, or the fields that the command prints where `fields` is null or empty. A batch has at most `rows` rows; 0
-/// for 65,536. Free it with `bw_rows_free`.
+/// for 65,536. `named` has options by name, as "name=value": those of packets in docs/options.md, which count over `rows`; it may
+/// be null. Free it with `bw_rows_free`.
 ///
 /// # Safety
-/// `captures` points to `count` handles, and `fields` has texts.
+/// `captures` points to `count` handles, and `fields` and `named` have texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_packets(
     captures: *const *mut bw_capture,
     count: usize,
     fields: Option<&bw_names>,
     rows: usize,
+    named: Option<&bw_names>,
     out: Option<&mut MaybeUninit<*mut bw_rows>>,
     error: Option<&mut bw_error>,
 ) -> bw_status {
@@ -199,8 +204,12 @@ pub unsafe extern "C" fn bw_capture_packets(
     guard(error, || {
         let names = fields?;
         let fields = fields_named(&Field::SCHEMA, Field::ALL, &names, Field::DEFAULT)?;
-        let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
-        let options = PacketOptions { rows, condition: None };
+        let mut options = PacketOptions::default();
+        if rows > 0 {
+            options.rows = rows;
+        }
+        // SAFETY: the caller's promise about `named`.
+        unsafe { named::fill(&mut options, &[PacketOptions::OPTIONS], named) }?;
         // SAFETY: the caller's promise about `captures`.
         unsafe { answer(captures, count, Question::Packets(fields, options), out) }
     })
@@ -268,6 +277,32 @@ pub unsafe extern "C" fn bw_capture_calls(
         };
         // SAFETY: the caller's promise about `captures`.
         unsafe { answer(captures, count, question, out) }
+    })
+}
+
+/// Asks `count` captures, which are read as one run, the question of that name: one of those in docs/questions.md, which has
+/// the columns of each. `named` has its options by name, as "name=value": those in docs/options.md; it may be null. Free it
+/// with `bw_rows_free`.
+///
+/// # Safety
+/// `captures` points to `count` handles, `question` is text, and `named` has texts.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_ask(
+    captures: *const *mut bw_capture,
+    count: usize,
+    question: *const c_char,
+    named: Option<&bw_names>,
+    out: Option<&mut MaybeUninit<*mut bw_rows>>,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    // SAFETY: the caller's promises about `question` and `named`.
+    let (name, named) = unsafe { (text(question, "a question"), bw_names::texts(named)) };
+    guard(error, || {
+        let question = QuestionSpec::named(name?)?;
+        let mut settings = Settings::of(question.own_tables());
+        settings.give_named(&named?)?;
+        // SAFETY: the caller's promise about `captures`.
+        unsafe { answer(captures, count, question.question(&settings)?, out) }
     })
 }
 

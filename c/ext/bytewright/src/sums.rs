@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use bytewright::Result;
-use bytewright::ask::{Question, SumOptions, SumQuestion};
+use bytewright::ask::{Question, SumOptions};
 use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
 use bytewright::query::{Condition, GroupBy};
@@ -36,7 +36,7 @@ pub struct bw_sum_options {
 impl bw_sum_options {
     /// # Safety
     /// `options` has texts.
-    unsafe fn of_core(options: Option<&bw_sum_options>) -> Result<SumQuestion> {
+    unsafe fn of_core(options: Option<&bw_sum_options>) -> Result<Question> {
         let mut found = SumOptions::default();
         let Some(options) = options else { return found.question::<&str>(&[]) };
         // SAFETY: the caller's promise.
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn bw_capture_sum(
     let work = |capture: &bw_capture| {
         // SAFETY: the caller's promise about `options`, which are not used while functions of the program run.
         let sums = unsafe { bw_sum_options::of_core(options.as_ref()) }?;
-        capture.batch_of(capture.capture.ask(Question::Sums(sums)))
+        capture.batch_of(capture.capture.ask(sums))
     };
     // SAFETY: the caller's promises about `out` and `error`.
     unsafe { bw_capture::hand_out_batch(capture, out, error, work) }

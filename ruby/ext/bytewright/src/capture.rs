@@ -20,6 +20,7 @@ use crate::memory_report::{MemoryReport, REPORTED};
 use crate::options::settings;
 use crate::reading::Reading;
 use crate::report::OpenReport;
+use crate::summary::OpenSummary;
 
 /// A capture file, a network interface, or an object to read a capture from.
 #[derive(magnus::TypedData)]
@@ -155,7 +156,7 @@ impl Capture {
         let settings = settings(ruby, &[SumOptions::OPTIONS], options)?;
         let options: SumOptions = raised(ruby, settings.take())?;
         let question = raised(ruby, options.question(&sums))?;
-        this.start(ruby, Vec::new(), |session| session.ask(Question::Sums(question)))
+        this.start(ruby, Vec::new(), |session| session.ask(question))
     }
 
     /// Packets to a new capture.
@@ -188,6 +189,16 @@ impl Capture {
     ) -> Result<Reading, Error> {
         let limits = raised(ruby, flows.question.merged())?;
         this.start(ruby, Vec::new(), |session| session.merge_flows(&store.0, limits))
+    }
+
+    /// A pass for a question that is asked by its name.
+    fn read_summary(
+        ruby: &Ruby,
+        this: &Self,
+        summary: &OpenSummary,
+        is_last: bool,
+    ) -> Result<Reading, Error> {
+        this.start(ruby, Vec::new(), |session| session.ask(Asked::of_run(&summary.0, is_last)))
     }
 
     fn read_report(ruby: &Ruby, this: &Self, report: &OpenReport) -> Result<Reading, Error> {
@@ -241,6 +252,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("read_report", method!(Capture::read_report, 1))?;
     class.define_method("read_calls", method!(Capture::read_calls, 1))?;
     class.define_method("read_sums", method!(Capture::read_sums, 2))?;
+    class.define_method("read_summary", method!(Capture::read_summary, 2))?;
     class.define_method("read_cut", method!(Capture::read_cut, 2))?;
     class.define_method("read_info", method!(Capture::read_info, 0))?;
     Ok(())

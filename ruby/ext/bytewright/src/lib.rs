@@ -32,6 +32,7 @@ mod report;
 mod selection;
 mod snapshot;
 mod stream_host;
+mod summary;
 mod table;
 mod thrift;
 mod turn;
@@ -74,6 +75,7 @@ fn define_captures(ruby: &Ruby) -> Result<(), Error> {
     report::init(ruby)?;
     class::define::<AddressTexts>(ruby, "AddressTexts")?;
     capture::init(ruby)?;
+    summary::init(ruby)?;
     capture_writer::init(ruby)?;
     reading::init(ruby)
 }

@@ -277,7 +277,7 @@ impl Capture {
     ) -> PyResult<Batch> {
         let options: SumOptions =
             raised(py, settings(py, &[SumOptions::OPTIONS], options)?.take())?;
-        let question = Question::Sums(raised(py, options.question(&fields))?);
+        let question = raised(py, options.question(&fields))?;
         let schema = question.schema();
         let sums = self.result_of(py, self.capture.ask(question))?.and_then(Item::into_batch);
         Ok(Batch::new(sums.unwrap_or_else(|| bytewright::batch::Batch::new(schema))))

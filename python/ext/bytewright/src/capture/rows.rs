@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
 
-use bytewright::ask::{Answer, CallOptions, FlowQuestion, PacketOptions, Question, ToldFlows};
+use bytewright::ask::{
+    Answer, CallOptions, FlowQuestion, PacketOptions, Question, QuestionSpec, ToldFlows,
+};
 use bytewright::batch::arrow::{ArrowSchema, Layout};
 use bytewright::batch::{self, ExportOptions, Origin, Schema};
 use bytewright::error::excerpt;
@@ -241,6 +243,23 @@ impl Rows {
         Rows::of(py, &sources, question, capture_options(py, &settings)?)
     }
 
+    /// The answer to the question of that name; options of captures are among the keywords unless these are open.
+    #[staticmethod]
+    #[pyo3(name = "_summary", signature = (name, sources, is_open, **options))]
+    fn summary(
+        py: Python<'_>,
+        name: &str,
+        sources: Vec<Bound<'_, PyAny>>,
+        is_open: bool,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Rows> {
+        let question = raised(py, QuestionSpec::named(name))?;
+        let tables = if is_open { question.own_tables() } else { question.tables };
+        let settings = settings(py, tables, options)?;
+        let question = raised(py, question.question(&settings))?;
+        Rows::of(py, &sources, question, capture_options(py, &settings)?)
+    }
+
     /// The names of the columns.
     #[getter]
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
@@ -464,6 +483,23 @@ impl Batch {
 
     fn __deepcopy__(this: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
         this
+    }
+
+    /// The answer to the question of that name; options of captures are among the keywords unless these are open.
+    #[staticmethod]
+    #[pyo3(name = "_summary", signature = (name, sources, is_open, **options))]
+    fn summary(
+        py: Python<'_>,
+        name: &str,
+        sources: Vec<Bound<'_, PyAny>>,
+        is_open: bool,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Rows> {
+        let question = raised(py, QuestionSpec::named(name))?;
+        let tables = if is_open { question.own_tables() } else { question.tables };
+        let settings = settings(py, tables, options)?;
+        let question = raised(py, question.question(&settings))?;
+        Rows::of(py, &sources, question, capture_options(py, &settings)?)
     }
 
     /// The names of the columns.

@@ -1,0 +1,126 @@
+//! Questions that packets are added up for, each asked by its name: in every language a method or a command of that name, which
+//! is made of the table here.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use super::endpoints::{self, EndpointOptions};
+use super::{Question, SumQuestion};
+use crate::batch::{Batch, Schema};
+use crate::error::excerpt;
+use crate::input::{CaptureOptions, CaptureReader};
+use crate::options::{NamedOptions, OptionSpec, Settings};
+use crate::packet::Frame;
+use crate::query::{Condition, GROUPS_MAX, Groups};
+use crate::spelling::nearest;
+use crate::{Error, ErrorKind, Result};
+
+/// A question by its name, as it is said once for all languages.
+pub struct QuestionSpec {
+    /// Its name: a noun in the plural, for the rows of the answer.
+    pub name: &'static str,
+    /// The answer: a sentence without its full stop.
+    pub summary: &'static str,
+    /// The tables of its own options, and of those of the captures that are opened for it.
+    pub tables: &'static [&'static [OptionSpec]; 2],
+    summary_of: fn(&Settings) -> Result<Arc<dyn Summary>>,
+}
+
+impl QuestionSpec {
+    /// All questions that have a name.
+    pub const ALL: &'static [QuestionSpec] = &[QuestionSpec {
+        name: "endpoints",
+        summary: endpoints::SUMMARY,
+        tables: &[EndpointOptions::OPTIONS, CaptureOptions::OPTIONS],
+        summary_of: |settings| Ok(Arc::new(settings.take::<EndpointOptions>()?.question()?)),
+    }];
+
+    /// The question with that name.
+    ///
+    /// # Errors
+    /// `Argument` where there is none, with the names that there are and the one that was probably meant.
+    pub fn named(name: &str) -> Result<&'static QuestionSpec> {
+        QuestionSpec::ALL.iter().find(|question| question.name == name).ok_or_else(|| {
+            let names: Vec<&str> = QuestionSpec::ALL.iter().map(|question| question.name).collect();
+            let hint = nearest(name, names.iter().copied())
+                .map_or_else(String::new, |near| format!("; did you mean {near}?"));
+            let (known, found) = (names.join(", "), excerpt(name));
+            let message = format!("expected a question ({known}), found {found}{hint}");
+            Error::new(ErrorKind::Argument, message)
+        })
+    }
+
+    /// The table of its own options, for captures that are open.
+    pub fn own_tables(&self) -> &'static [&'static [OptionSpec]] {
+        &self.tables[..1]
+    }
+
+    /// The question with these settings.
+    ///
+    /// # Errors
+    /// Those of the options.
+    pub fn question(&self, settings: &Settings) -> Result<Question> {
+        (self.summary_of)(settings).map(Question::Summary)
+    }
+}
+
+/// A question whose answer is one table, of the packets of all captures that are read as one run.
+pub trait Summary: Debug + Send + Sync {
+    /// The schema of the table.
+    fn schema(&self) -> Schema;
+
+    /// No packet added yet.
+    fn adder(&self) -> Box<dyn Adder>;
+}
+
+/// A table under way.
+pub trait Adder: Send {
+    /// Adds the packets of a capture. Those before its damage count.
+    ///
+    /// # Errors
+    /// The end of reading, as [`CaptureReader::each`] tells it.
+    fn read(&mut self, reader: &mut CaptureReader) -> Result<()>;
+
+    /// The table.
+    fn finish(self: Box<Self>) -> Batch;
+}
+
+impl Summary for SumQuestion {
+    fn schema(&self) -> Schema {
+        self.by.schema().clone()
+    }
+
+    fn adder(&self) -> Box<dyn Adder> {
+        let groups = self.by.clone().groups(GROUPS_MAX);
+        let add = |groups: &mut Groups, frame: &Frame<'_>| {
+            groups.add(|place| frame.value_at(place));
+        };
+        Box::new(GroupAdder { groups, condition: self.condition.clone(), top: self.top, add })
+    }
+}
+
+/// Adds packets to groups; `add` says which values of a packet.
+pub(super) struct GroupAdder<F> {
+    pub(super) groups: Groups,
+    /// The condition that packets meet.
+    pub(super) condition: Option<Condition>,
+    /// Groups at most, the largest.
+    pub(super) top: Option<usize>,
+    pub(super) add: F,
+}
+
+impl<F: FnMut(&mut Groups, &Frame<'_>) + Send> Adder for GroupAdder<F> {
+    fn read(&mut self, reader: &mut CaptureReader) -> Result<()> {
+        let GroupAdder { groups, condition, add, .. } = self;
+        reader.each_frame(|frame| {
+            let condition = condition.as_ref();
+            if condition.is_none_or(|condition| condition.holds(|place| frame.value_at(place))) {
+                add(groups, frame);
+            }
+        })
+    }
+
+    fn finish(self: Box<Self>) -> Batch {
+        self.groups.finish(self.top)
+    }
+}

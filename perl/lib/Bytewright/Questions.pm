@@ -1,0 +1,55 @@
+# Generated from the core's table of questions by `make generate`. Do not edit.
+package Bytewright::Questions;
+
+use 5.030;
+use warnings;
+
+use Bytewright::Named;
+
+sub endpoints {
+    my ($self, %options) = @_;
+    return $self->_summary("endpoints", [Bytewright::Named::texts(%options)]);
+}
+
+1;
+
+__END__
+
+=encoding utf8
+
+=head1 NAME
+
+Bytewright::Questions - questions to captures that are asked by their name
+
+=head1 DESCRIPTION
+
+Methods of L<Bytewright::Capture>.
+
+=head1 METHODS
+
+=head2 endpoints
+
+    my $rows = $capture->endpoints(%options);
+
+Packets and bytes by IP address, sent and received, the addresses with the most bytes first. A packet counts for both of
+its addresses, and one without addresses for none. The answer is L<Bytewright::Rows> with the columns address, packets,
+bytes, sent_packets, sent_bytes, received_packets, received_bytes, groups.
+
+=over
+
+=item every
+
+Seconds of the intervals that endpoints are told apart by. Value: a number of seconds; default: none.
+
+=item top
+
+Endpoints at most, those with the most bytes. Value: integer from 0; default: all.
+
+=item where
+
+Only packets that meet this condition, such as "dst_port == 443 and length > 1e3". Value: text; default: all.
+
+=back
+
+
+=cut

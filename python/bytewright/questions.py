@@ -1,0 +1,43 @@
+# Generated from the core's table of questions by `make generate`. Do not edit.
+"""Questions to captures that are asked by their name."""
+
+from ._bytewright import Rows
+
+__all__ = ["endpoints"]
+
+
+class Questions:
+    """Captures that are asked."""
+
+    __slots__ = ()
+
+    def endpoints(self, **options):
+        """Packets and bytes by IP address, sent and received, the addresses with the most bytes first. A packet counts
+        for both of its addresses, and one without addresses for none.
+
+        The answer is `Rows` with the columns address, packets, bytes, sent_packets, sent_bytes, received_packets,
+        received_bytes, groups.
+
+        `options` are those of `bytewright.options.ENDPOINTS`: `every`, `top`, `where`.
+        """
+        return Rows._summary("endpoints", [self], True, **options)
+
+
+def endpoints(*sources, **options):
+    """Packets and bytes by IP address, sent and received, the addresses with the most bytes first. A packet counts for
+    both of its addresses, and one without addresses for none.
+
+    The answer is `Rows` with the columns address, packets, bytes, sent_packets, sent_bytes, received_packets,
+    received_bytes, groups.
+
+    The captures are read in this order as one run. Options are those of `bytewright.options.ENDPOINTS`, `every`, `top`,
+    `where`, and of `Capture`.
+    """
+    return _run("endpoints", sources, options)
+
+
+def _run(name, sources, options):
+    # Here, because captures are made of this module.
+    from .captures import _sources
+
+    return Rows._summary(name, _sources(sources, options), False, **options)

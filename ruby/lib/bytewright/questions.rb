@@ -1,0 +1,29 @@
+# Generated from the core's table of questions by `make generate`. Do not edit.
+# frozen_string_literal: true
+
+module Bytewright
+  class Capture
+    class << self
+      # Packets and bytes by IP address, sent and received, the addresses with the most bytes first. A packet counts for
+      # both of its addresses, and one without addresses for none.
+      #
+      # @param sources [Array<String, #to_path, #readpartial, #read>] captures, read as one run in this order
+      # @param options those of {Options::ENDPOINTS}: every, top, where; and of {open}
+      # @return [Array<Hash{Symbol => Object}>] address, packets, bytes, sent_packets, sent_bytes, received_packets,
+      #   received_bytes, groups
+      def endpoints(*sources, **options)
+        summary("endpoints", sources, options)
+      end
+    end
+
+    # Packets and bytes by IP address, sent and received, the addresses with the most bytes first. A packet counts for
+    # both of its addresses, and one without addresses for none.
+    #
+    # @param options those of {Options::ENDPOINTS}: every, top, where
+    # @return [Array<Hash{Symbol => Object}>] address, packets, bytes, sent_packets, sent_bytes, received_packets,
+    #   received_bytes, groups
+    def endpoints(**options)
+      summary("endpoints", options)
+    end
+  end
+end
