@@ -90,8 +90,8 @@ None is an option that is not given.
 
 `ENDPOINTS`: endpoints
 
-- `every`: Seconds of the intervals that endpoints are told apart by.
-- `top`: Endpoints at most, those with the most bytes.
+- `every`: Seconds of the intervals that rows are told apart by.
+- `top`: Rows at most, those with the most bytes.
 - `where`: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
 """
 

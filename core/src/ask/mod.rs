@@ -2,6 +2,7 @@
 //! of a table file. One call in, batches out. This module also loads IDL files, whose services a question may name.
 
 mod answer;
+mod both_ways;
 mod call_question;
 mod calls;
 mod count;

@@ -4,7 +4,8 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use super::endpoints::{self, EndpointOptions};
+use super::both_ways::BothWaysOptions;
+use super::endpoints;
 use super::{Question, SumQuestion};
 use crate::batch::{Batch, Schema};
 use crate::error::excerpt;
@@ -31,8 +32,8 @@ impl QuestionSpec {
     pub const ALL: &'static [QuestionSpec] = &[QuestionSpec {
         name: "endpoints",
         summary: endpoints::SUMMARY,
-        tables: &[EndpointOptions::OPTIONS, CaptureOptions::OPTIONS],
-        summary_of: |settings| Ok(Arc::new(settings.take::<EndpointOptions>()?.question()?)),
+        tables: &[BothWaysOptions::OPTIONS, CaptureOptions::OPTIONS],
+        summary_of: |settings| Ok(Arc::new(endpoints::question(settings.take()?)?)),
     }];
 
     /// The question with that name.

@@ -39,11 +39,11 @@ bytes, sent_packets, sent_bytes, received_packets, received_bytes, groups.
 
 =item every
 
-Seconds of the intervals that endpoints are told apart by. Value: a number of seconds; default: none.
+Seconds of the intervals that rows are told apart by. Value: a number of seconds; default: none.
 
 =item top
 
-Endpoints at most, those with the most bytes. Value: integer from 0; default: all.
+Rows at most, those with the most bytes. Value: integer from 0; default: all.
 
 =item where
 
