@@ -909,7 +909,7 @@ my %METHODS = (
     "open a capture"                       => [qw(Capture->open Capture->live Capture->stop Capture->close Capture->next)],
     "walk the packets of a capture"        => [qw(Capture->packets Rows->next Rows->next_row)],
     "read a capture as columns"            => [qw(Rows->next_columns)],
-    "sum up a capture"                     => [qw(Capture->sum Capture->count_by Capture->info Questions->endpoints)],
+    "sum up a capture"                     => [qw(Capture->sum Capture->count_by Capture->info Questions->endpoints Questions->services)],
     "walk the flows or calls of a capture" => [qw(Capture->flows)],
     "read values from a stream"            => [
         "Reader->NUMBER", map { "Reader->$_" } qw(open close read seek skip eof unpack records),

@@ -93,6 +93,12 @@ None is an option that is not given.
 - `every`: Seconds of the intervals that rows are told apart by.
 - `top`: Rows at most, those with the most bytes.
 - `where`: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
+
+`SERVICES`: services
+
+- `every`: Seconds of the intervals that rows are told apart by.
+- `top`: Rows at most, those with the most bytes.
+- `where`: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
 """
 
 CAPTURE = {
@@ -164,6 +170,11 @@ TABLE = {
     "verify": False,
 }
 ENDPOINTS = {
+    "every": None,
+    "top": None,
+    "where": None,
+}
+SERVICES = {
     "every": None,
     "top": None,
     "where": None,

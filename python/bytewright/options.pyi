@@ -16,6 +16,7 @@ CUT: dict[str, Any]
 REPORT: dict[str, Any]
 TABLE: dict[str, Any]
 ENDPOINTS: dict[str, Any]
+SERVICES: dict[str, Any]
 
 class _CaptureOptions(TypedDict, total=False):
     filter: str | None
@@ -84,6 +85,11 @@ class _TableOptions(TypedDict, total=False):
     verify: bool | None
 
 class _EndpointsOptions(TypedDict, total=False):
+    every: float | None
+    top: int | None
+    where: str | None
+
+class _ServicesOptions(TypedDict, total=False):
     every: float | None
     top: int | None
     where: str | None

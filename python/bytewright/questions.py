@@ -3,7 +3,7 @@
 
 from ._bytewright import Rows
 
-__all__ = ["endpoints"]
+__all__ = ["endpoints", "services"]
 
 
 class Questions:
@@ -22,6 +22,17 @@ class Questions:
         """
         return Rows._summary("endpoints", [self], True, **options)
 
+    def services(self, **options):
+        """Packets and bytes by service, the protocol and the lower of a packet's two ports, sent and received by that
+        port, the services with the most bytes first. A packet without ports counts for none.
+
+        The answer is `Rows` with the columns proto, port, packets, bytes, sent_packets, sent_bytes, received_packets,
+        received_bytes, groups.
+
+        `options` are those of `bytewright.options.SERVICES`: `every`, `top`, `where`.
+        """
+        return Rows._summary("services", [self], True, **options)
+
 
 def endpoints(*sources, **options):
     """Packets and bytes by IP address, sent and received, the addresses with the most bytes first. A packet counts for
@@ -34,6 +45,19 @@ def endpoints(*sources, **options):
     `where`, and of `Capture`.
     """
     return _run("endpoints", sources, options)
+
+
+def services(*sources, **options):
+    """Packets and bytes by service, the protocol and the lower of a packet's two ports, sent and received by that port,
+    the services with the most bytes first. A packet without ports counts for none.
+
+    The answer is `Rows` with the columns proto, port, packets, bytes, sent_packets, sent_bytes, received_packets,
+    received_bytes, groups.
+
+    The captures are read in this order as one run. Options are those of `bytewright.options.SERVICES`, `every`, `top`,
+    `where`, and of `Capture`.
+    """
+    return _run("services", sources, options)
 
 
 def _run(name, sources, options):

@@ -899,7 +899,10 @@ METHODS = {
     "open a capture": ["Capture.close", "Capture.live", "Capture.stop"],
     "walk the packets of a capture": ["Capture.packets", "packets"],
     "read a capture as columns": ["Capture.batches", "Rows.batches", "Rows.converted", "Rows.to_pandas", "Rows.to_polars"],
-    "sum up a capture": ["Capture.count_by", "Capture.endpoints", "Capture.sum", "Capture.info", "count_by", "endpoints", "info"],
+    "sum up a capture": [
+        *(f"Capture.{name}" for name in ("count_by", "endpoints", "info", "services", "sum")),
+        *("count_by", "endpoints", "info", "services"),
+    ],
     "walk the flows or calls of a capture": ["Capture.flows", "Capture.calls", "calls"],
     "merge flows into a store": ["flows", "FlowStore.merge", "FlowStore.captures", "FlowStore.close"],
     "walk a store of flows": ["FlowStore"],

@@ -419,7 +419,7 @@ class TroublesTest < TestCase
                                        "reverse_each select slice_after slice_before slice_when sort sort_by take take_while tally to_a " \
                                        "to_set uniq zip",
     "read a capture as columns" => "Capture each_batch",
-    "sum up a capture" => "Capture. endpoints; Capture count_by endpoints info sum",
+    "sum up a capture" => "Capture. endpoints services; Capture count_by endpoints info services sum",
     "walk the flows or calls of a capture" => "Capture calls flows",
     "merge flows into a store" => "Capture. flows; FlowStore captures merge",
     "walk a store of flows" => "FlowStore. open; FlowStore close each empty? length size",

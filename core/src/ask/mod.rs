@@ -20,6 +20,7 @@ mod packet_options;
 mod packets;
 mod question;
 mod run;
+mod services;
 mod summary;
 mod table_merge;
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::both_ways::BothWaysOptions;
 use super::endpoints;
+use super::services;
 use super::{Question, SumQuestion};
 use crate::batch::{Batch, Schema};
 use crate::error::excerpt;
@@ -29,12 +30,20 @@ pub struct QuestionSpec {
 
 impl QuestionSpec {
     /// All questions that have a name.
-    pub const ALL: &'static [QuestionSpec] = &[QuestionSpec {
-        name: "endpoints",
-        summary: endpoints::SUMMARY,
-        tables: &[BothWaysOptions::OPTIONS, CaptureOptions::OPTIONS],
-        summary_of: |settings| Ok(Arc::new(endpoints::question(settings.take()?)?)),
-    }];
+    pub const ALL: &'static [QuestionSpec] = &[
+        QuestionSpec {
+            name: "endpoints",
+            summary: endpoints::SUMMARY,
+            tables: &[BothWaysOptions::OPTIONS, CaptureOptions::OPTIONS],
+            summary_of: |settings| Ok(Arc::new(endpoints::question(settings.take()?)?)),
+        },
+        QuestionSpec {
+            name: "services",
+            summary: services::SUMMARY,
+            tables: &[BothWaysOptions::OPTIONS, CaptureOptions::OPTIONS],
+            summary_of: |settings| Ok(Arc::new(services::question(settings.take()?)?)),
+        },
+    ];
 
     /// The question with that name.
     ///

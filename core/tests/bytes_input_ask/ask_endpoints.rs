@@ -1,4 +1,4 @@
-//! Goal: endpoints have the packets and bytes that go to and from each address, over one capture or several.
+//! Goal: endpoints and services have the packets and bytes that go to and from each, over one capture or several.
 //!
 //! Method: the samples are added up by a map, packet by packet, and random conditions leave packets out of both.
 
@@ -8,7 +8,7 @@ use bytewright::ask::{Answer, Answers, QuestionSpec, Run};
 use bytewright::batch::{Batch, Value};
 use bytewright::input::{CaptureOptions, CaptureReader, DamagePolicy};
 use bytewright::options::Settings;
-use bytewright::packet::Field;
+use bytewright::packet::{Field, Packet};
 use bytewright::query::Condition;
 use bytewright::{Error, ErrorKind};
 
@@ -22,8 +22,8 @@ fn sample(name: &str) -> CaptureReader {
     CaptureReader::open(path.as_ref(), &CaptureOptions::default()).unwrap()
 }
 
-fn asked(named: &[&str]) -> bytewright::Result<Run> {
-    let question = QuestionSpec::named("endpoints")?;
+fn asked(question: &str, named: &[&str]) -> bytewright::Result<Run> {
+    let question = QuestionSpec::named(question)?;
     let mut settings = Settings::of(question.own_tables());
     settings.give_named(named)?;
     Ok(Run::new(question.question(&settings)?))
@@ -46,8 +46,8 @@ impl Answers for Kept {
     }
 }
 
-fn table(named: &[&str], samples: &[&str]) -> Batch {
-    let (run, mut kept) = (asked(named).unwrap(), Kept::default());
+fn table(question: &str, named: &[&str], samples: &[&str]) -> Batch {
+    let (run, mut kept) = (asked(question, named).unwrap(), Kept::default());
     for name in samples {
         run.read(&mut sample(name), DamagePolicy::Raise, &mut kept).unwrap().unwrap();
     }
@@ -60,7 +60,7 @@ fn table(named: &[&str], samples: &[&str]) -> Batch {
 fn added_up(condition: Option<&Condition>, samples: &[&str]) -> BTreeMap<String, Both> {
     let mut endpoints: BTreeMap<String, Both> = BTreeMap::new();
     for name in samples {
-        let add = |packet: &bytewright::packet::Packet, _: &_| {
+        let add = |packet: &Packet, _: &_| {
             if condition
                 .is_some_and(|condition| !condition.holds(|place| packet.value(Field::ALL[place])))
             {
@@ -105,7 +105,8 @@ fn each_address_has_what_goes_to_it_and_from_it() {
     for samples in SAMPLES.iter().map(std::slice::from_ref).chain([&SAMPLES[..]]) {
         for condition in conditions {
             let named = condition.map(|text| format!("where={text}"));
-            let table = table(&named.as_deref().into_iter().collect::<Vec<_>>(), samples);
+            let table =
+                table("endpoints", &named.as_deref().into_iter().collect::<Vec<_>>(), samples);
             let condition = condition.map(|text| Condition::new(text, &Field::SCHEMA).unwrap());
             let mut expected = added_up(condition.as_ref(), samples);
             assert_eq!(table.len(), expected.len(), "{samples:?}");
@@ -132,7 +133,7 @@ fn each_address_has_what_goes_to_it_and_from_it() {
 #[test]
 fn a_packet_that_an_address_sends_to_itself_counts_once() {
     const ITSELF: &str = "src_ip == 127.0.0.1 and dst_ip == 127.0.0.1";
-    let table = table(&[&format!("where={ITSELF}")], &["loopback.pcap.zst"]);
+    let table = table("endpoints", &[&format!("where={ITSELF}")], &["loopback.pcap.zst"]);
     let condition = Condition::new(ITSELF, &Field::SCHEMA).unwrap();
     let expected = added_up(Some(&condition), &["loopback.pcap.zst"]);
     assert_eq!(table.len(), 1);
@@ -143,11 +144,11 @@ fn a_packet_that_an_address_sends_to_itself_counts_once() {
 
 #[test]
 fn endpoints_are_as_many_as_asked_for_and_told_apart_by_time() {
-    let all = table(&[], &["web.pcap.gz"]);
-    let top = table(&["top=2"], &["web.pcap.gz"]);
+    let all = table("endpoints", &[], &["web.pcap.gz"]);
+    let top = table("endpoints", &["top=2"], &["web.pcap.gz"]);
     assert_eq!(top.len(), 2);
     assert_eq!(address(&top, 0), address(&all, 0));
-    let minutes = table(&["every=1m"], &["web.pcap.gz"]);
+    let minutes = table("endpoints", &["every=1m"], &["web.pcap.gz"]);
     assert_eq!(minutes.schema().fields()[0].name(), "ts");
     let sum = |table: &Batch| (0..table.len()).map(|row| number(table, row, "bytes")).sum::<u64>();
     assert_eq!(sum(&minutes), sum(&all));
@@ -158,6 +159,37 @@ fn a_question_that_there_is_not_is_refused_with_those_that_there_are() {
     let error = QuestionSpec::named("endpoint").err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Argument);
     assert!(error.message().contains("did you mean endpoints?"), "{error}");
-    let error = asked(&["tops=3"]).err().unwrap();
+    let error = asked("endpoints", &["tops=3"]).err().unwrap();
     assert!(error.message().contains("did you mean top?"), "{error}");
+}
+
+#[test]
+fn each_service_has_what_goes_to_its_port_and_from_it() {
+    for name in SAMPLES {
+        let mut expected: BTreeMap<(String, u64), Both> = BTreeMap::new();
+        let add = |packet: &Packet, _: &_| {
+            let [from, to] = [Field::SrcPort, Field::DstPort].map(|field| packet.value(field));
+            let (Value::Unsigned(from), Value::Unsigned(to)) = (from, to) else { return };
+            let service = (packet.value(Field::Proto).to_string(), from.min(to));
+            let both = expected.entry(service).or_default();
+            for (port, (packets, bytes)) in [from, to].into_iter().zip(both) {
+                if port == from.min(to) {
+                    *packets += 1;
+                    *bytes += u64::from(packet.length());
+                }
+            }
+        };
+        sample(name).each(add).unwrap();
+        let table = table("services", &[], &[name]);
+        assert_eq!(table.len(), expected.len(), "{name}");
+        for row in 0..table.len() {
+            let proto = table.column("proto").unwrap().value(row).to_string();
+            let [(sent, sent_bytes), (received, received_bytes)] =
+                expected[&(proto, number(&table, row, "port"))];
+            assert_eq!(number(&table, row, "sent_packets"), sent);
+            assert_eq!(number(&table, row, "sent_bytes"), sent_bytes);
+            assert_eq!(number(&table, row, "received_packets"), received);
+            assert_eq!(number(&table, row, "received_bytes"), received_bytes);
+        }
+    }
 }

@@ -11,6 +11,11 @@ sub endpoints {
     return $self->_summary("endpoints", [Bytewright::Named::texts(%options)]);
 }
 
+sub services {
+    my ($self, %options) = @_;
+    return $self->_summary("services", [Bytewright::Named::texts(%options)]);
+}
+
 1;
 
 __END__
@@ -34,6 +39,31 @@ Methods of L<Bytewright::Capture>.
 Packets and bytes by IP address, sent and received, the addresses with the most bytes first. A packet counts for both of
 its addresses, and one without addresses for none. The answer is L<Bytewright::Rows> with the columns address, packets,
 bytes, sent_packets, sent_bytes, received_packets, received_bytes, groups.
+
+=over
+
+=item every
+
+Seconds of the intervals that rows are told apart by. Value: a number of seconds; default: none.
+
+=item top
+
+Rows at most, those with the most bytes. Value: integer from 0; default: all.
+
+=item where
+
+Only packets that meet this condition, such as "dst_port == 443 and length > 1e3". Value: text; default: all.
+
+=back
+
+
+=head2 services
+
+    my $rows = $capture->services(%options);
+
+Packets and bytes by service, the protocol and the lower of a packet's two ports, sent and received by that port, the
+services with the most bytes first. A packet without ports counts for none. The answer is L<Bytewright::Rows> with the
+columns proto, port, packets, bytes, sent_packets, sent_bytes, received_packets, received_bytes, groups.
 
 =over
 

@@ -169,5 +169,16 @@ module Bytewright
       top: nil,
       where: nil
     }.freeze
+
+    # Services.
+    #
+    # - +every+: Seconds of the intervals that rows are told apart by.
+    # - +top+: Rows at most, those with the most bytes.
+    # - +where+: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
+    SERVICES = {
+      every: nil,
+      top: nil,
+      where: nil
+    }.freeze
   end
 end

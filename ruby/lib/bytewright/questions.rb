@@ -14,6 +14,17 @@ module Bytewright
       def endpoints(*sources, **options)
         summary("endpoints", sources, options)
       end
+
+      # Packets and bytes by service, the protocol and the lower of a packet's two ports, sent and received by that
+      # port, the services with the most bytes first. A packet without ports counts for none.
+      #
+      # @param sources [Array<String, #to_path, #readpartial, #read>] captures, read as one run in this order
+      # @param options those of {Options::SERVICES}: every, top, where; and of {open}
+      # @return [Array<Hash{Symbol => Object}>] proto, port, packets, bytes, sent_packets, sent_bytes, received_packets,
+      #   received_bytes, groups
+      def services(*sources, **options)
+        summary("services", sources, options)
+      end
     end
 
     # Packets and bytes by IP address, sent and received, the addresses with the most bytes first. A packet counts for
@@ -24,6 +35,16 @@ module Bytewright
     #   received_bytes, groups
     def endpoints(**options)
       summary("endpoints", options)
+    end
+
+    # Packets and bytes by service, the protocol and the lower of a packet's two ports, sent and received by that port,
+    # the services with the most bytes first. A packet without ports counts for none.
+    #
+    # @param options those of {Options::SERVICES}: every, top, where
+    # @return [Array<Hash{Symbol => Object}>] proto, port, packets, bytes, sent_packets, sent_bytes, received_packets,
+    #   received_bytes, groups
+    def services(**options)
+      summary("services", options)
     end
   end
 end
