@@ -5,9 +5,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::both_ways::BothWaysOptions;
-use super::endpoints;
-use super::services;
-use super::{Question, SumQuestion};
+use super::{Question, SumQuestion, endpoints, services};
 use crate::batch::{Batch, Schema};
 use crate::error::excerpt;
 use crate::input::{CaptureOptions, CaptureReader};

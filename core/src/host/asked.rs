@@ -44,9 +44,12 @@ impl Asked {
     ) -> Result<()> {
         let answers = &mut OutletOfPass { outlet, damage };
         let ended = self.run.read(reader, damage.policy(), answers)?;
-        let question = self.run.question();
-        let is_over = (self.is_last && is_end) || ended.is_err();
-        if is_over && !(ended.is_err() && question.is_of_whole_run()) {
+        let has_answer = match &ended {
+            Ok(()) => self.is_last && is_end,
+            // Flows that are open so far are rows before the error; a table of the whole run is none then.
+            Err(_) => !self.run.question().is_of_whole_run(),
+        };
+        if has_answer {
             self.run.finish(answers)?;
         }
         ended
