@@ -6,7 +6,7 @@ from typing import Any, Generic, Literal, NoReturn, Protocol, TypeVar, final
 
 from typing_extensions import Self, Unpack, disjoint_base
 
-from .options import _ExportOptions, _ParquetOptions
+from .options import _ExportOptions, _ParquetOptions, _ReaderOptions
 
 __all__ = [
     "VERSION",
@@ -175,18 +175,7 @@ class Cursor(Generic[_S, _V]):
 
 @disjoint_base
 class Reader:
-    def __new__(
-        cls,
-        compressed: str,
-        name: str,
-        *,
-        path: str | PathLike[str] | None = None,
-        descriptor: int | None = None,
-        offset: int = 0,
-        object: Any = None,
-        read: str = "read",
-        origin: int | None = None,
-    ) -> Self: ...
+    def __new__(cls, opened: dict[str, Any], /, **options: Unpack[_ReaderOptions]) -> Self: ...
     @property
     def name(self) -> str: ...
     @property

@@ -87,6 +87,10 @@ None is an option that is not given.
   closed), "commit" (before each commit returns) or "never".
 - `timeout`: Seconds to wait for another writer to close the file.
 - `verify`: Check all of the file first.
+
+`READER`: reading binary files
+
+- `compressed`: Compression of the input: "auto" as its first bytes say, "none" to read the bytes as they are.
 """
 
 CAPTURE = {
@@ -156,4 +160,7 @@ TABLE = {
     "sync": "interval",
     "timeout": 0,
     "verify": False,
+}
+READER = {
+    "compressed": "auto",
 }

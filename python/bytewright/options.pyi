@@ -15,6 +15,7 @@ PARQUET: dict[str, Any]
 CUT: dict[str, Any]
 REPORT: dict[str, Any]
 TABLE: dict[str, Any]
+READER: dict[str, Any]
 
 class _CaptureOptions(TypedDict, total=False):
     filter: str | None
@@ -81,3 +82,6 @@ class _TableOptions(TypedDict, total=False):
     sync: Literal["interval", "commit", "never"] | None
     timeout: float | None
     verify: bool | None
+
+class _ReaderOptions(TypedDict, total=False):
+    compressed: Literal["auto", "gzip", "zstd", "none"] | None

@@ -36,7 +36,7 @@ pub use held_packet::HeldPacket;
 pub use messages::{MessageRows, MessageSource, Messages};
 pub use pass::{Item, Pass};
 pub use pass_host::{Blocking, Host};
-pub use reader::{DIRECT_MIN, Destination, Operation, Reader, record_schema};
+pub use reader::{DIRECT_MIN, Destination, Operation, Reader, ReaderOptions, record_schema};
 pub use report::OpenReport;
 pub use rows::{CaptureSource, Rows, Step};
 pub use stream_host::{StreamHost, Whence};

@@ -6,6 +6,7 @@ use bytewright::ask::{
 use bytewright::batch::ExportOptions;
 use bytewright::export::OutputOptions;
 use bytewright::flow::FlowOptions;
+use bytewright::host::ReaderOptions;
 use bytewright::input::{CaptureOptions, LiveOptions};
 use bytewright::options::{NamedOptions, OptionSpec};
 use bytewright::report::ReportOptions;
@@ -105,5 +106,11 @@ pub(crate) const GROUPS: &[Group] = &[
         type_name: "Table",
         title: "Opening table files",
         tables: &[OpenOptions::OPTIONS],
+    },
+    Group {
+        name: "READER",
+        type_name: "Reader",
+        title: "Reading binary files",
+        tables: &[ReaderOptions::OPTIONS],
     },
 ];

@@ -158,5 +158,12 @@ module Bytewright
       timeout: 0,
       verify: false
     }.freeze
+
+    # Reading binary files.
+    #
+    # - +compressed+: Compression of the input: "auto" as its first bytes say, "none" to read the bytes as they are.
+    READER = {
+      compressed: :auto
+    }.freeze
   end
 end
