@@ -6,7 +6,7 @@ from typing import Any, Generic, Literal, NoReturn, Protocol, TypeVar, final
 
 from typing_extensions import Self, Unpack, disjoint_base
 
-from .options import _ExportOptions, _ParquetOptions, _ReaderOptions
+from .options import _ExportOptions, _OutputOptions, _ParquetOptions, _ReaderOptions, _WrittenPacketOptions
 
 __all__ = [
     "VERSION",
@@ -323,7 +323,7 @@ class Report:
 
 @disjoint_base
 class CaptureWriter:
-    def __new__(cls, path: str | PathLike[str], *, force: bool = False) -> Self: ...
+    def __new__(cls, path: str | PathLike[str], **options: Unpack[_OutputOptions]) -> Self: ...
     @property
     def name(self) -> str: ...
     @property
@@ -332,10 +332,8 @@ class CaptureWriter:
         self,
         data: bytes | bytearray | memoryview,
         ts: int | None,
-        length: int | None,
-        link_type: int,
-        interface: str | None,
-        comment: str | None,
+        /,
+        **details: Unpack[_WrittenPacketOptions],
     ) -> None: ...
     def close(self) -> None: ...
     def discard(self) -> None: ...

@@ -16,6 +16,8 @@ CUT: dict[str, Any]
 REPORT: dict[str, Any]
 TABLE: dict[str, Any]
 READER: dict[str, Any]
+OUTPUT: dict[str, Any]
+WRITTEN_PACKET: dict[str, Any]
 
 class _CaptureOptions(TypedDict, total=False):
     filter: str | None
@@ -85,3 +87,12 @@ class _TableOptions(TypedDict, total=False):
 
 class _ReaderOptions(TypedDict, total=False):
     compressed: Literal["auto", "gzip", "zstd", "none"] | None
+
+class _OutputOptions(TypedDict, total=False):
+    force: bool | None
+
+class _WrittenPacketOptions(TypedDict, total=False):
+    length: int | None
+    link_type: int | None
+    interface: str | None
+    comment: str | None

@@ -6,7 +6,7 @@ use bytewright::ask::{
 use bytewright::batch::ExportOptions;
 use bytewright::export::OutputOptions;
 use bytewright::flow::FlowOptions;
-use bytewright::host::ReaderOptions;
+use bytewright::host::{PacketDetails, ReaderOptions};
 use bytewright::input::{CaptureOptions, LiveOptions};
 use bytewright::options::{NamedOptions, OptionSpec};
 use bytewright::report::ReportOptions;
@@ -112,5 +112,17 @@ pub(crate) const GROUPS: &[Group] = &[
         type_name: "Reader",
         title: "Reading binary files",
         tables: &[ReaderOptions::OPTIONS],
+    },
+    Group {
+        name: "OUTPUT",
+        type_name: "Output",
+        title: "Writing a new capture packet by packet",
+        tables: &[OutputOptions::OPTIONS],
+    },
+    Group {
+        name: "WRITTEN_PACKET",
+        type_name: "WrittenPacket",
+        title: "Describing a packet of a new capture",
+        tables: &[PacketDetails::OPTIONS],
     },
 ];
