@@ -1672,6 +1672,14 @@ void bw_thrift_free(struct bw_thrift *fields);
 enum bw_status bw_reader_open(const char *path, struct bw_reader **out, struct bw_error *error);
 
 /**
+ * Opens a file as `bw_reader_open` does, with options by name, as "name=value": those of readers in docs/options.md.
+ */
+enum bw_status bw_reader_open_with(const char *path,
+                                   const struct bw_names *named,
+                                   struct bw_reader **out,
+                                   struct bw_error *error);
+
+/**
  * Opens a reader of the bytes that `read` brings, which is given `context`; `name` is what errors call them. Close it with
  * `bw_reader_close`.
  */
@@ -1680,6 +1688,16 @@ enum bw_status bw_reader_open_input(const char *name,
                                     void *context,
                                     struct bw_reader **out,
                                     struct bw_error *error);
+
+/**
+ * Opens a reader as `bw_reader_open_input` does, with options by name, as `bw_reader_open_with` has them.
+ */
+enum bw_status bw_reader_open_input_with(const char *name,
+                                         bw_read read,
+                                         void *context,
+                                         const struct bw_names *named,
+                                         struct bw_reader **out,
+                                         struct bw_error *error);
 
 /**
  * Has calls that wait for the input ask `interrupted`, which is given `context`, whether they are to end; null for never. Rows

@@ -240,6 +240,49 @@ static void a_wait_for_a_pipe_ends_when_the_program_says_so(const char *path) {
   bw_error_clear(&error);
 }
 
+static int64_t bring_gzip(void *context, uint8_t *data, size_t capacity) {
+  static const uint8_t beginning[] = {0x1f, 0x8b};
+  bool *is_given = (bool *)context;
+  if (*is_given || capacity < sizeof beginning) return 0;
+  *is_given = true;
+  memcpy(data, beginning, sizeof beginning);
+  return sizeof beginning;
+}
+
+static bw_names one_name(const char *const *name) {
+  bw_names names = BW_NAMES_INIT;
+  names.names = name;
+  names.count = 1;
+  return names;
+}
+
+static void options_are_given_by_name(void) {
+  const char *path = "samples/web.pcap.gz";
+  const char *const none = "compressed=none", *const unknown = "compresed=none";
+  const bw_names as_it_is = one_name(&none), wrong = one_name(&unknown);
+  bw_error error = BW_ERROR_INIT;
+  bw_reader *reader = NULL;
+  uint64_t number = 0;
+  bool is_given = false;
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_open_with(path, NULL, &reader, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_unsigned(reader, 2, BW_ORDER_BIG, &number, &error));
+  EXPECT(number != 0x1f8b);
+  bw_reader_close(reader);
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_open_with(path, &as_it_is, &reader, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_unsigned(reader, 2, BW_ORDER_BIG, &number, &error));
+  EXPECT(number == 0x1f8b);
+  bw_reader_close(reader);
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_open_input_with("bytes", bring_gzip, &is_given, &as_it_is, &reader, &error));
+  number = 0;
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_unsigned(reader, 2, BW_ORDER_BIG, &number, &error));
+  EXPECT(number == 0x1f8b);
+  bw_reader_close(reader);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_reader_open_with(path, &wrong, &reader, &error));
+  EXPECT(strstr(error.message, "did you mean compressed?") != NULL);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_reader_open_input_with("bytes", bring_gzip, &is_given, &wrong, &reader, &error));
+  bw_error_clear(&error);
+}
+
 int main(int argc, char **argv) {
   bw_error error = BW_ERROR_INIT;
   bw_reader *reader = NULL;
@@ -260,6 +303,7 @@ int main(int argc, char **argv) {
   records_are_columns_and_what_is_cut_comes_behind_them(path, COUNT, BW_STATUS_NONE);
   rows_of_records_leave_as_arrow(path);
   places_are_gone_to_and_nonsense_is_refused(path);
+  options_are_given_by_name();
   write_file(path, sizeof bytes - 1);
   records_are_columns_and_what_is_cut_comes_behind_them(path, COUNT - 1, BW_STATUS_TRUNCATED);
   numbers_of_other_kinds_are_read(path);

@@ -1339,7 +1339,8 @@ static const struct {
   {"walk the flows or calls of a capture", "bw_capture_flows bw_capture_calls "},
   {"merge flows into a store", "bw_flow_store_open bw_capture_merge_flows bw_flow_store_len bw_flow_store_close "},
   {"walk a store of flows", "bw_flow_store_open_read_only bw_flow_store_flows "},
-  {"read values from a stream", "bw_reader_open bw_reader_open_input bw_reader_unsigned bw_reader_signed bw_reader_float bw_reader_varint "
+  {"read values from a stream", "bw_reader_open bw_reader_open_with bw_reader_open_input bw_reader_open_input_with bw_reader_unsigned "
+                                "bw_reader_signed bw_reader_float bw_reader_varint "
                                 "bw_reader_read bw_reader_at_end bw_reader_skip bw_reader_seek bw_reader_records bw_reader_rows "
                                 "bw_reader_close "},
   {"read a Thrift message", "bw_thrift_add bw_thrift_add_many bw_thrift_take bw_thrift_rows bw_thrift_free "},

@@ -58,6 +58,25 @@ sub readers_of {
 
 my $bytes = pack("C*", map { rand(256) } 1 .. 200_000);
 
+subtest "options are given by name" => sub {
+    gzip(\$bytes, \my $compressed) or die;
+    my $path = file_of($compressed);
+    open(my $handle, "<", $path) or die;
+    for my $input ($path, $handle, \$compressed) {
+        is(Bytewright::Reader->open($input, compressed => "none")->read(2), "\x1f\x8b", "bytes as they are");
+    }
+    is(Bytewright::Reader->open($path, compressed => undef)->read(99), substr($bytes, 0, 99), "undef is not given");
+    is(Bytewright::Reader->open($path, compressed => "gzip")->read(99), substr($bytes, 0, 99), "one that is named");
+    for (["compresed", "none", qr/found compresed; did you mean compressed\?/], ["compressed", "gzp", qr/did you mean gzip\?/]) {
+        my ($name, $value, $message) = @$_;
+        for my $input ($path, $handle, \$compressed) {
+            my $error = eval { Bytewright::Reader->open($input, $name => $value); 1 } ? "" : $@;
+            is($error && $error->kind, "argument", "$name is refused");
+            like("$error", $message, "with a hint");
+        }
+    }
+};
+
 subtest "values are those that unpack gives" => sub {
     for (readers_of($bytes)) {
         my ($name, $reader) = @$_;

@@ -10,17 +10,18 @@ CODE:
     attach(aTHX_ self, &reader_kind, reader);
 
 void
-_open_path(self, path)
+_open_path(self, path, ...)
     SV *self
     const char *path
 CODE:
     bw_error error = BW_ERROR_INIT;
     Reader *reader = reader_of(self);
-    if (bw_reader_open(path, &reader->reader, &error)) die_of(aTHX_ &error);
+    const bw_names named = names_of(aTHX_ &ST(2), (size_t)items - 2);
+    if (bw_reader_open_with(path, &named, &reader->reader, &error)) die_of(aTHX_ &error);
     if (bw_reader_set_interrupted(reader->reader, signal_waits, aTHX, &error)) die_of(aTHX_ &error);
 
 void
-_open_bytes(self, input)
+_open_bytes(self, input, ...)
     SV *self
     SV *input
 CODE:
@@ -30,10 +31,11 @@ CODE:
     Reader *reader = reader_of(self);
     reader->is_tainted = TAINTING_get && SvTAINTED(plain_input);
     reader->input = newSVpvn(slice.len ? (const char *)slice.data : "", slice.len);
-    if (bw_reader_open_input("bytes", bring_bytes, reader, &reader->reader, &error)) die_of(aTHX_ &error);
+    const bw_names named = names_of(aTHX_ &ST(2), (size_t)items - 2);
+    if (bw_reader_open_input_with("bytes", bring_bytes, reader, &named, &reader->reader, &error)) die_of(aTHX_ &error);
 
 void
-_open_handle(self, handle, descriptor)
+_open_handle(self, handle, descriptor, ...)
     SV *self
     SV *handle
     int descriptor
@@ -42,7 +44,8 @@ CODE:
     Reader *reader = reader_of(self);
     reader->input = newSVsv(handle);
     reader->descriptor = descriptor;
-    if (bw_reader_open_input("handle", bring_from_descriptor, reader, &reader->reader, &error)) die_of(aTHX_ &error);
+    const bw_names named = names_of(aTHX_ &ST(3), (size_t)items - 3);
+    if (bw_reader_open_input_with("handle", bring_from_descriptor, reader, &named, &reader->reader, &error)) die_of(aTHX_ &error);
 
 void
 close(self)

@@ -7,7 +7,7 @@ from typing import Any, Generic, Literal, NoReturn, Protocol, TypeVar, final
 
 from typing_extensions import Self, Unpack, disjoint_base
 
-from .options import _ExportOptions, _ParquetOptions
+from .options import _ExportOptions, _OutputOptions, _ParquetOptions, _ReaderOptions, _WrittenPacketOptions
 
 __all__ = [
     "VERSION",
@@ -176,18 +176,7 @@ class Cursor(Generic[_S, _V]):
 
 @disjoint_base
 class Reader:
-    def __new__(
-        cls,
-        compressed: str,
-        name: str,
-        *,
-        path: str | PathLike[str] | None = None,
-        descriptor: int | None = None,
-        offset: int = 0,
-        object: Any = None,
-        read: str = "read",
-        origin: int | None = None,
-    ) -> Self: ...
+    def __new__(cls, opened: dict[str, Any], /, **options: Unpack[_ReaderOptions]) -> Self: ...
     @property
     def name(self) -> str: ...
     @property
@@ -335,7 +324,7 @@ class Report:
 
 @disjoint_base
 class CaptureWriter:
-    def __new__(cls, path: str | PathLike[str], *, force: bool = False) -> Self: ...
+    def __new__(cls, path: str | PathLike[str], **options: Unpack[_OutputOptions]) -> Self: ...
     @property
     def name(self) -> str: ...
     @property
@@ -344,10 +333,8 @@ class CaptureWriter:
         self,
         data: bytes | bytearray | memoryview,
         ts: int | None,
-        length: int | None,
-        link_type: int,
-        interface: str | None,
-        comment: str | None,
+        /,
+        **details: Unpack[_WrittenPacketOptions],
     ) -> None: ...
     def close(self) -> None: ...
     def discard(self) -> None: ...

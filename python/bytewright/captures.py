@@ -141,19 +141,17 @@ class CaptureWriter(OpenFile, _bytewright.CaptureWriter):
 
     __slots__ = ()
 
-    def write(self, data, *, time=None, length=None, link_type=1, interface=None, comment=None):
+    def write(self, data, *, time=None, **details):
         """Appends a packet, of which `data` was captured: bytes, or what has the buffer protocol.
 
         - `time`: an integer of nanoseconds since 1970, a float of seconds, or a `datetime` with a time zone, also one of pandas.
           Without a time, pcap says 1970.
-        - `length`: bytes on the wire, where those are more than were captured.
-        - `link_type`: LINKTYPE_ number, 1 Ethernet; a pcap file has one for all packets.
-        - `interface`, `comment`: name of the interface, and words about the packet, which only pcapng keeps.
+        - `details`: the others of `bytewright.options.WRITTEN_PACKET`.
 
         Raises `ArgumentError` or `LimitError` for what the format cannot hold, and appends nothing then; `ClosedError` once it
         was closed or discarded.
         """
-        self._write(data, _nanoseconds(time), length, link_type, interface, comment)
+        self._write(data, _nanoseconds(time), **details)
 
     def __exit__(self, error, *_more):
         if error is None:

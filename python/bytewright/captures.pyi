@@ -19,6 +19,7 @@ from .options import (
     _PacketsOptions,
     _ReportOptions,
     _SumsOptions,
+    _WrittenPacketOptions,
 )
 from .questions import Questions
 
@@ -76,10 +77,7 @@ class CaptureWriter(OpenFile, _bytewright.CaptureWriter):
         data: bytes | bytearray | memoryview,
         *,
         time: datetime | int | float | None = None,
-        length: int | None = None,
-        link_type: int = 1,
-        interface: str | None = None,
-        comment: str | None = None,
+        **details: Unpack[_WrittenPacketOptions],
     ) -> None: ...
     def __exit__(
         self, error: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None, /

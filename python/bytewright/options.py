@@ -88,6 +88,22 @@ None is an option that is not given.
 - `timeout`: Seconds to wait for another writer to close the file.
 - `verify`: Check all of the file first.
 
+`READER`: reading binary files
+
+- `compressed`: Compression of the input: "auto" as its first bytes say, "none" to read the bytes as they are.
+
+`OUTPUT`: writing a new capture packet by packet
+
+- `force`: Replace a file that is a capture, a table or a store, too. An input never is.
+
+`WRITTEN_PACKET`: describing a packet of a new capture
+
+- `time`: Time of the packet; an integer is nanoseconds since 1970. Without a time, pcap says 1970.
+- `length`: Bytes on the wire, where those are more than were captured.
+- `link_type`: LINKTYPE_ number, 1 Ethernet; a pcap file has one for all packets.
+- `interface`: Name of the interface, which only pcapng keeps.
+- `comment`: Words about the packet, which only pcapng keeps.
+
 `ENDPOINTS`: endpoints
 
 - `every`: Seconds of the intervals that rows are told apart by.
@@ -168,6 +184,19 @@ TABLE = {
     "sync": "interval",
     "timeout": 0,
     "verify": False,
+}
+READER = {
+    "compressed": "auto",
+}
+OUTPUT = {
+    "force": False,
+}
+WRITTEN_PACKET = {
+    "time": None,
+    "length": None,
+    "link_type": 1,
+    "interface": None,
+    "comment": None,
 }
 ENDPOINTS = {
     "every": None,

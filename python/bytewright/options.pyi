@@ -15,6 +15,9 @@ PARQUET: dict[str, Any]
 CUT: dict[str, Any]
 REPORT: dict[str, Any]
 TABLE: dict[str, Any]
+READER: dict[str, Any]
+OUTPUT: dict[str, Any]
+WRITTEN_PACKET: dict[str, Any]
 ENDPOINTS: dict[str, Any]
 SERVICES: dict[str, Any]
 
@@ -83,6 +86,18 @@ class _TableOptions(TypedDict, total=False):
     sync: Literal["interval", "commit", "never"] | None
     timeout: float | None
     verify: bool | None
+
+class _ReaderOptions(TypedDict, total=False):
+    compressed: Literal["auto", "gzip", "zstd", "none"] | None
+
+class _OutputOptions(TypedDict, total=False):
+    force: bool | None
+
+class _WrittenPacketOptions(TypedDict, total=False):
+    length: int | None
+    link_type: int | None
+    interface: str | None
+    comment: str | None
 
 class _EndpointsOptions(TypedDict, total=False):
     every: float | None

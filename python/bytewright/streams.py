@@ -41,16 +41,16 @@ class Reader(_Stream, _bytewright.Reader):
     object stays where it is. Any other file object is asked by its methods `read1`, `read` or `readinto`. It is not closed
     with the reader. Bytes are read as they are now.
 
-    - `compressed`: "auto", "gzip", "zstd", or "none" to read the bytes as they are.
+    Options are those of `bytewright.options.READER`.
 
     Raises `FileNotFoundError` and its like where the file cannot be opened.
     """
 
     __slots__ = ("_owned",)
 
-    def __new__(cls, source, *, compressed="auto"):
+    def __new__(cls, source, **options):
         opened, owned = _input(source)
-        self = _bytewright.Reader.__new__(cls, compressed, **opened)
+        self = _bytewright.Reader.__new__(cls, opened, **options)
         self._owned = owned
         return self
 

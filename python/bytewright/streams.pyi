@@ -3,14 +3,14 @@ from os import PathLike
 from types import TracebackType
 from typing import Any, Literal, Protocol, overload
 
-from typing_extensions import Buffer, Self
+from typing_extensions import Buffer, Self, Unpack
 
 from . import _bytewright
 from ._bytewright import Batch
 from ._open_file import OpenFile
+from .options import _ReaderOptions
 
 _Path = str | PathLike[str]
-_Compressed = Literal["auto", "gzip", "zstd", "none"]
 
 class _Readable(Protocol):
     def read(self, count: int, /) -> Any: ...
@@ -25,7 +25,7 @@ class _Stream(OpenFile): ...
 
 class Reader(_Stream, _bytewright.Reader):
     def __new__(
-        cls, source: _Path | Buffer | _Readable | _ReadableInto | int, *, compressed: _Compressed = "auto"
+        cls, source: _Path | Buffer | _Readable | _ReadableInto | int, **options: Unpack[_ReaderOptions]
     ) -> Self: ...
     @overload
     def unpack_records(

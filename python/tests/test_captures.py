@@ -625,6 +625,11 @@ def test_what_a_capture_cannot_hold_is_refused_and_loses_nothing(tmp_path):
         for options in refused:
             with pytest.raises(bytewright.ArgumentError):
                 writer.write(b"more", **{"time": 2, **options})
+        for options, message in [({"link_type": 70_000}, "at most 65535, found 70000"), ({"length": -1}, "0 or more, found -1")]:
+            with pytest.raises(bytewright.ArgumentError, match=message):
+                writer.write(b"more", **options)
+        with pytest.raises(TypeError, match="found lenght; did you mean length\\?"):
+            writer.write(b"more", lenght=3)
         with pytest.raises(bytewright.LimitError):
             writer.write(bytes(300_000), time=2)
         with pytest.raises(TypeError):
@@ -633,6 +638,8 @@ def test_what_a_capture_cannot_hold_is_refused_and_loses_nothing(tmp_path):
     assert [packet[0] for packet in packets_in(path)] == [b"first", b"last"]
     with pytest.raises(bytewright.ArgumentError, match="ends in .pcap or .pcapng"):
         bytewright.CaptureWriter(tmp_path / "a.txt")
+    with pytest.raises(TypeError, match="found froce; did you mean force\\?"):
+        bytewright.CaptureWriter(path, froce=True)
 
 
 def test_a_column_that_a_batch_does_not_have_is_a_key_error():

@@ -397,8 +397,10 @@ def test_what_cannot_be_read_or_written_is_refused(tmp_path):
         Writer(tmp_path / "none" / "file")
     with pytest.raises(OSError):
         Reader(987_654)
-    with pytest.raises(bytewright.ArgumentError, match='expected compressed to be "auto"'):
+    with pytest.raises(bytewright.ArgumentError, match='compressed to be auto, gzip, zstd or none, found "zip"'):
         Reader(b"", compressed="zip")
+    with pytest.raises(TypeError, match="found compresed; did you mean compressed\\?"):
+        Reader(b"", compresed="gzip")
     with pytest.raises(TypeError, match="expected bytes, found str"):
         Writer(io.BytesIO()).write("text")
 

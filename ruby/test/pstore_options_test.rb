@@ -135,6 +135,39 @@ class PStoreOptionsTest < StoreCase
     end
   end
 
+  class Late < StandardError; end
+
+  # A key of a Hash: when that is loaded, another thread raises in the one that loads, as Timeout does.
+  class Disturbed
+    class << self
+      attr_accessor :is_loaded
+    end
+
+    def hash
+      Thread.new(Thread.current) { |loading| loading.raise(Late, "too late") }.join if Disturbed.is_loaded
+      1
+    end
+  end
+
+  # A few roots, which are loaded at once, and many, of which that is so after a transaction that used most.
+  { "few" => [2, 0], "many" => [100, 1] }.each do |kind, (count, transactions)|
+    { "read" => true, "write" => false }.each do |purpose, read_only|
+      define_method("test_what_another_thread_raises_while_#{kind}_roots_are_loaded_to_#{purpose}_is_not_lost") do
+        with_store_path do |path|
+          roots = Array.new(count) { |root| ["key#{root}", [root]] }.to_h
+          write_table(path, roots.merge("disturbed" => { Disturbed.new => 1 }))
+          store = OURS.new(path)
+          transactions.times { store.transaction(read_only) { roots.each_key { |key| store[key] } } }
+          Disturbed.is_loaded = true
+          error = assert_raises(Late) { store.transaction(read_only) { store["key0"] } }
+          assert_equal("too late", error.message)
+        ensure
+          Disturbed.is_loaded = false
+        end
+      end
+    end
+  end
+
   # One transaction in which most roots are loaded is followed by some that load all at once.
   def test_habits_change_nothing
     with_store_path do |path|

@@ -754,10 +754,16 @@ class ReaderTest < TestCase
     assert_equal([:gzip, bytes], read.(gzip))
     assert_equal([:none, gzip], read.(gzip, compressed: false))
     assert_equal([:none, gzip], read.(gzip, compressed: :none))
+    assert_equal([:none, gzip], read.(gzip, compressed: nil))
+    assert_equal([:gzip, bytes], read.(gzip, compressed: true))
     assert_equal([:gzip, bytes], read.(gzip, compressed: :gzip))
     assert_equal([:none, "PK\x03\x04zip"], read.("PK\x03\x04zip".b))
     assert_raises(Bytewright::FormatError) { read.(bytes, compressed: :gzip) }
-    assert_raises(ArgumentError) { read.(bytes, compressed: :bzip2) }
+    { { compressed: :gzp } => /compressed to be auto, gzip, zstd or none, found "gzp"; did you mean gzip\?/,
+      { compresed: :gzip } => /found compresed; did you mean compressed\?/ }.each do |options, message|
+      assert_match(message, assert_raises(ArgumentError) { read.(bytes, **options) }.message)
+    end
+    assert_match(/found Integer/, assert_raises(TypeError) { read.(bytes, compressed: 1) }.message)
     Bytewright::Reader.open(LOOPBACK) { |reader| assert_equal([:zstd, 24], [reader.compression, reader.read(24).bytesize]) }
     cut = Bytewright::Reader.open(StringIO.new(gzip.byteslice(0, 700)))
     assert_raises(Bytewright::TruncatedError) { cut.read }

@@ -12,11 +12,11 @@ use crate::{Error, ErrorKind, Result};
 /// host with one lock may share it.
 ///
 /// ```
-/// use bytewright::export::WrittenPacket;
+/// use bytewright::export::{OutputOptions, WrittenPacket};
 /// use bytewright::host::{Blocking, CaptureWriter};
 /// # fn main() -> bytewright::Result<()> {
 /// # let path = std::env::temp_dir().join(format!("bytewright-doc-{}.pcapng", std::process::id()));
-/// let writer = CaptureWriter::create(&path, false)?;
+/// let writer = CaptureWriter::create(&path, &OutputOptions::default())?;
 /// let packet = WrittenPacket {
 ///     captured: b"\x02 the first bytes of a frame",
 ///     ts: Some(1_700_000_000_000_000_000),
@@ -40,13 +40,12 @@ pub struct CaptureWriter {
 }
 
 impl CaptureWriter {
-    /// Begins a capture that takes the place of the file at `path`, in the form that the name asks for; with `force` also of
-    /// a capture, a table or a store.
+    /// Begins a capture that takes the place of the file at `path`, in the form that the name asks for.
     ///
     /// # Errors
     /// Those of [`PacketFile::create`].
-    pub fn create(path: &Path, force: bool) -> Result<Self> {
-        let file = PacketFile::create(path, &OutputOptions { force, inputs: Vec::new() })?;
+    pub fn create(path: &Path, options: &OutputOptions) -> Result<Self> {
+        let file = PacketFile::create(path, options)?;
         let (name, open) = (file.name().to_owned(), Mutex::new(Some(file)));
         Ok(CaptureWriter { name, open, process: ProcessMark::new() })
     }

@@ -56,7 +56,7 @@ fn table(question: &str, named: &[&str], samples: &[&str]) -> Batch {
     table
 }
 
-/// The same, one packet after the other.
+/// Adds the samples up, one packet after the other.
 fn added_up(condition: Option<&Condition>, samples: &[&str]) -> BTreeMap<String, Both> {
     let mut endpoints: BTreeMap<String, Both> = BTreeMap::new();
     for name in samples {

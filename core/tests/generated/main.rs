@@ -35,6 +35,7 @@ const FILES: &[(&str, Maker)] = &[
     ("docs/questions.md", questions::page),
     ("perl/lib/Bytewright/Capture.pm", || pod::filled("perl/lib/Bytewright/Capture.pm")),
     ("perl/lib/Bytewright/Questions.pm", questions::perl),
+    ("perl/lib/Bytewright/Reader.pm", || pod::filled("perl/lib/Bytewright/Reader.pm")),
     ("perl/lib/Bytewright/Table.pm", || pod::filled("perl/lib/Bytewright/Table.pm")),
     ("python/bytewright/_bytewright.pyi", || template::filled("_bytewright.pyi", python::written)),
     ("python/ext/bytewright/src/capture/fields.rs", python::attributes),

@@ -70,7 +70,9 @@ fn class_of(kind: OptionKind) -> String {
         OptionKind::Seconds => "Numeric?".to_owned(),
         OptionKind::Text | OptionKind::Time => "String?".to_owned(),
         OptionKind::Choice(words) => {
-            let words: Vec<_> = words.iter().map(|word| format!(":{word}")).collect();
+            // Ruby says false where others say "none".
+            let own = words.contains(&"none").then(|| "bool".to_owned());
+            let words: Vec<_> = words.iter().map(|word| format!(":{word}")).chain(own).collect();
             format!("({})?", words.join(" | "))
         }
         OptionKind::Path => "path?".to_owned(),

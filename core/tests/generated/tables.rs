@@ -8,6 +8,7 @@ use bytewright::ask::{
 use bytewright::batch::ExportOptions;
 use bytewright::export::OutputOptions;
 use bytewright::flow::FlowOptions;
+use bytewright::host::{PacketDetails, ReaderOptions};
 use bytewright::input::{CaptureOptions, LiveOptions};
 use bytewright::options::{NamedOptions, OptionSpec};
 use bytewright::report::ReportOptions;
@@ -91,4 +92,17 @@ const OPERATIONS: &[Operation] = &[
     ),
     Operation("REPORT", "Report", "Reports", &[ReportOptions::OPTIONS, OutputOptions::OPTIONS]),
     Operation("TABLE", "Table", "Opening table files", &[OpenOptions::OPTIONS]),
+    Operation("READER", "Reader", "Reading binary files", &[ReaderOptions::OPTIONS]),
+    Operation(
+        "OUTPUT",
+        "Output",
+        "Writing a new capture packet by packet",
+        &[OutputOptions::OPTIONS],
+    ),
+    Operation(
+        "WRITTEN_PACKET",
+        "WrittenPacket",
+        "Describing a packet of a new capture",
+        &[PacketDetails::OPTIONS],
+    ),
 ];

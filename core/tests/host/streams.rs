@@ -11,13 +11,11 @@ use std::io::SeekFrom;
 use std::mem::MaybeUninit;
 use std::path::PathBuf;
 
-use bytewright::bytes::{
-    Compression, CompressionChoice, Feed, FileSource, LineRule, Search, Separator,
-};
+use bytewright::bytes::{Compression, Feed, FileSource, LineRule, Search, Separator};
 use bytewright::files::FileWriter;
 use bytewright::host::{
-    Blocking, Destination, GATHERED_MAX, Host, Operation, SingleCaller, StreamHost, TurnHost,
-    Whence,
+    Blocking, Destination, GATHERED_MAX, Host, Operation, ReaderOptions, SingleCaller, StreamHost,
+    TurnHost, Whence,
 };
 use bytewright::wire::{VarintStart, varint_at_start};
 use bytewright::{Error, ErrorKind};
@@ -463,7 +461,7 @@ fn text(random: &mut Random) -> Vec<u8> {
 
 /// A reader of `data`, and its host.
 fn reader_of(data: &[u8], input: Input, random: &mut Random) -> (Reader, Trying, Option<PathBuf>) {
-    let auto = CompressionChoice::AutoElseNone;
+    let auto = ReaderOptions::default();
     let origin = random.below(100);
     let object = [&vec![b'?'; origin], data].concat();
     let bytes = match input {
@@ -711,7 +709,7 @@ impl StreamHost for Plain {}
 #[test]
 fn a_host_that_waits_plainly_takes_ten_lines() -> Result<(), Error> {
     let host = Plain(RefCell::new(b"\x00\x00\x00\x05hello and more".to_vec()));
-    let reader = Reader::of_object(None, "an object", CompressionChoice::AutoElseNone);
+    let reader = Reader::of_object(None, "an object", ReaderOptions::default());
     assert_eq!(reader.take_array::<4>(), None);
     let length = u32::from_be_bytes(reader.begin(&host)?.array("a length")?) as usize;
     assert_eq!(reader.take_array(), Some(*b"hello"));
@@ -762,7 +760,7 @@ impl StreamHost for Nested<'_> {
 
 #[test]
 fn who_comes_back_in_the_middle_of_a_read_is_refused_and_the_read_goes_on() {
-    let reader = Reader::of_object(None, "an object", CompressionChoice::AutoElseNone);
+    let reader = Reader::of_object(None, "an object", ReaderOptions::default());
     let host = Nested { reader: &reader, seen: RefCell::default() };
     let value = reader.begin(&host).and_then(|operation| operation.array("a value"));
     assert_eq!(value.map_err(|error| error.kind()), Ok(*b"abcd"));

@@ -6,15 +6,17 @@ use warnings;
 use Bytewright ();
 use parent "Bytewright::Handle";
 use Bytewright::Error;
+use Bytewright::Named;
 use Bytewright::Path;
 
 sub open {
-    my ($class, $input) = @_;
+    my ($class, $input, %options) = @_;
     my $self = bless \my($reader), $class;
     $self->_attach;
-    if    (ref($input) eq "SCALAR") { $self->_open_bytes($$input) }
-    elsif (_is_handle($input))      { $self->_open_handle($input, _descriptor($input)) }
-    else                            { $self->_open_path(Bytewright::Path::of($input)) }
+    my @named = Bytewright::Named::texts(%options);
+    if    (ref($input) eq "SCALAR") { $self->_open_bytes($$input, @named) }
+    elsif (_is_handle($input))      { $self->_open_handle($input, _descriptor($input), @named) }
+    else                            { $self->_open_path(Bytewright::Path::of($input), @named) }
     return $self;
 }
 
@@ -53,7 +55,7 @@ Bytewright::Reader - binary files by values and records, compressed or not
 =head1 DESCRIPTION
 
 Input is read through one buffer, so that a value costs a method call and neither a call of the system nor an C<unpack>. gzip and
-zstd are told by their first bytes and decompressed; places count decompressed bytes then.
+zstd are told by their first bytes and decompressed, unless C<compressed> says otherwise; places count decompressed bytes then.
 
 At the end of the input methods answer undef, or an empty list. A value or a record that the input ends within dies with a
 L<Bytewright::Error> of the kind C<truncated>, whose C<offset> is its place, and nothing of it is taken. Damage of compressed
@@ -68,9 +70,24 @@ Under C<-T>, values are tainted as those that Perl reads; those of bytes in memo
     Bytewright::Reader->open($path)
     Bytewright::Reader->open(\*STDIN)
     Bytewright::Reader->open(\$bytes)
+    Bytewright::Reader->open($path, compressed => "none")
 
 A file, a handle of a file, a pipe or a socket, or bytes in memory. Of a handle the system's is read, from where that is: what Perl
 has read ahead of it is not seen. It stays open as long as the reader.
+Options, by name, are:
+
+=for generated READER by `make generate`, of the core's tables
+
+=over
+
+=item compressed
+
+Compression of the input: "auto" as its first bytes say, "none" to read the bytes as they are. Value: C<auto>, C<gzip>,
+C<zstd>, C<none>; default: auto.
+
+=back
+
+=for generated end
 
 =head2 u8
 

@@ -16,20 +16,19 @@ module Bytewright
       # Begins a capture.
       #
       # @param path [String, #to_path]
-      # @param force [Boolean] whether to replace a file that is a capture, a table or a store, too
+      # @param options those of {Options::OUTPUT}: force
       # @yieldparam writer [CaptureWriter] closed when the block ends; where it raises, throws or breaks, there is no file, or
       #   the old one
       # @return [CaptureWriter, Object] the writer, or what the block returns
       # @raise [ArgumentError] where the name is none of a capture, or one of a file that is replaced only with +force+
-      def open(path, force: false)
+      def open(path, **options)
         path = path.to_path if path.respond_to?(:to_path)
-        force = force ? true : false
-        return open_path(path, force) unless block_given?
+        return open_path(path, options) unless block_given?
 
         writer = nil
         begin
           # A thread that is killed just when the file has been opened would leave it behind.
-          Thread.handle_interrupt(Object => :never) { writer = open_path(path, force) }
+          Thread.handle_interrupt(Object => :never) { writer = open_path(path, options) }
           result = yield writer
           writer.close
           result
@@ -46,15 +45,12 @@ module Bytewright
     # @param bytes [String] what was captured of it
     # @param time [Time, DateTime, Numeric, nil] when; Integers are nanoseconds since 1970, other numbers seconds. Without a time,
     #   pcap says 1970
-    # @param length [Integer, nil] bytes on the wire, where those are more than were captured
-    # @param link_type [Integer] LINKTYPE_ number, 1 Ethernet; a pcap file has one for all packets
-    # @param interface [String, nil] name of the interface, which only pcapng keeps
-    # @param comment [String, nil] words about the packet, which only pcapng keeps
+    # @param details those of {Options::WRITTEN_PACKET}: length, link_type, interface and comment
     # @return [CaptureWriter] self
     # @raise [ArgumentError, LimitError] for what the format cannot hold; nothing is appended then
     # @raise [ClosedError] once it was closed or discarded
-    def write(bytes, time: nil, length: nil, link_type: 1, interface: nil, comment: nil)
-      write_packet(bytes, Since1970.nanoseconds(time), length, link_type, interface, comment)
+    def write(bytes, time: nil, **details)
+      write_packet(bytes, Since1970.nanoseconds(time), details)
       self
     end
 

@@ -159,6 +159,35 @@ module Bytewright
       verify: false
     }.freeze
 
+    # Reading binary files.
+    #
+    # - +compressed+: Compression of the input: "auto" as its first bytes say, "none" to read the bytes as they are.
+    READER = {
+      compressed: :auto
+    }.freeze
+
+    # Writing a new capture packet by packet.
+    #
+    # - +force+: Replace a file that is a capture, a table or a store, too. An input never is.
+    OUTPUT = {
+      force: false
+    }.freeze
+
+    # Describing a packet of a new capture.
+    #
+    # - +time+: Time of the packet; an integer is nanoseconds since 1970. Without a time, pcap says 1970.
+    # - +length+: Bytes on the wire, where those are more than were captured.
+    # - +link_type+: LINKTYPE_ number, 1 Ethernet; a pcap file has one for all packets.
+    # - +interface+: Name of the interface, which only pcapng keeps.
+    # - +comment+: Words about the packet, which only pcapng keeps.
+    WRITTEN_PACKET = {
+      time: nil,
+      length: nil,
+      link_type: 1,
+      interface: nil,
+      comment: nil
+    }.freeze
+
     # Endpoints.
     #
     # - +every+: Seconds of the intervals that rows are told apart by.

@@ -36,7 +36,9 @@ module Bytewright
 
     # When that may come. The Hashes are made once: a wait is to cost nothing beside itself.
     ASLEEP, AWAKE, READING = [{ Woken => :immediate }, { Woken => :never }, { Object => :never }].each(&:freeze)
-    private_constant :PIECE, :Woken, :ASLEEP, :AWAKE, :READING
+    # Names of compressions that Ruby has other words for, too.
+    COMPRESSED = { true => :auto, false => :none, nil => :none }.freeze
+    private_constant :PIECE, :Woken, :ASLEEP, :AWAKE, :READING, :COMPRESSED
 
     class << self
       # Opens a file, or reads from an object.
@@ -46,14 +48,14 @@ module Bytewright
       # and so is every IO where a fiber scheduler is set. An IO that is given is not closed with the reader.
       #
       # @param source [String, #to_path, #readpartial, #read] a path, or an IO or IO-like object
-      # @param compressed [Symbol, Boolean] :auto, :gzip, :zstd, or :none (false) to read the bytes as they are
       # @param encoding [Encoding, String, nil] what lines, and all of the rest, are read in: that of the IO,
       #   or Encoding.default_external
+      # @param options those of {Options::READER}: compressed, for which true is :auto, and false :none
       # @yieldparam reader [Reader] closed when the block ends
       # @return [Reader, Object] the reader, or what the block returns
       # @raise [Errno::ENOENT] and its like where the file cannot be opened
-      def open(source, compressed: :auto, encoding: nil)
-        object, is_own, *opener = way_to(source, compression(compressed), encoding && Encoding.find(encoding))
+      def open(source, encoding: nil, **options)
+        object, is_own, *opener = way_to(source, with_words(options), encoding && Encoding.find(encoding))
         return begun(send(*opener), object, is_own) unless block_given?
 
         send(*opener) { |reader| yield begun(reader, object, is_own) }
@@ -63,46 +65,44 @@ module Bytewright
 
       private
 
-      def compression(compressed)
-        case compressed
-        when true then :auto
-        when false, nil then :none
-        when Symbol then compressed
-        else raise ArgumentError, "expected compressed: to be a Symbol, found #{Bytewright.send(:shown, compressed)}"
-        end
+      # The options with the core's words for what Ruby says with true, false and nil.
+      def with_words(options)
+        return options unless options.key?(:compressed)
+
+        { **options, compressed: COMPRESSED.fetch(options[:compressed], options[:compressed]) }
       end
 
       # The object to read from by its methods, if it is read so, and whether the reader closes it; then the method that
       # opens the reader, and what that is given.
-      def way_to(source, compressed, encoding)
-        return way_to_path(source, compressed, encoding) if source.is_a?(String)
-        return way_to_io(source, compressed, encoding) if source.is_a?(IO)
-        return way_to_object(source, compressed, encoding) if source.respond_to?(:readpartial)
-        return way_to_path(source.to_path, compressed, encoding) if source.respond_to?(:to_path)
-        return way_to_object(source, compressed, encoding) if source.respond_to?(:read)
+      def way_to(source, options, encoding)
+        return way_to_path(source, options, encoding) if source.is_a?(String)
+        return way_to_io(source, options, encoding) if source.is_a?(IO)
+        return way_to_object(source, options, encoding) if source.respond_to?(:readpartial)
+        return way_to_path(source.to_path, options, encoding) if source.respond_to?(:to_path)
+        return way_to_object(source, options, encoding) if source.respond_to?(:read)
 
         raise TypeError, "expected a path or an object with readpartial or read, found #{source.class}"
       end
 
-      def way_to_path(path, compressed, encoding)
+      def way_to_path(path, options, encoding)
         encoding ||= Encoding.default_external
-        return [nil, false, :open_path, path, compressed, encoding] if File.file?(path) && !Fiber.current_scheduler
+        return [nil, false, :open_path, path, options, encoding] if File.file?(path) && !Fiber.current_scheduler
 
         file = Bytewright.send(:with_harmless_names) do
           raise Errno::EISDIR, path if File.directory?(path)
 
           File.open(path, "rb")
         end
-        way_to_object(file, compressed, encoding, is_own: true)
+        way_to_object(file, options, encoding, is_own: true)
       end
 
-      def way_to_io(io, compressed, encoding)
+      def way_to_io(io, options, encoding)
         encoding ||= io.external_encoding || Encoding.default_external
-        return way_to_object(io, compressed, encoding) if Fiber.current_scheduler || !io.stat.file?
+        return way_to_object(io, options, encoding) if Fiber.current_scheduler || !io.stat.file?
 
         # Asking for nothing raises what reading would: that it is closed, or opened to write.
         io.read(0)
-        [nil, false, :open_descriptor, io.fileno, io.pos, name_of(io), compressed, encoding]
+        [nil, false, :open_descriptor, io.fileno, io.pos, name_of(io), options, encoding]
       end
 
       # Returns the name of an IO in errors. A path may be any bytes, and a file may have none.
@@ -115,9 +115,9 @@ module Bytewright
         (path || io.inspect).dup.force_encoding(Encoding::UTF_8).scrub
       end
 
-      def way_to_object(object, compressed, encoding, is_own: false)
+      def way_to_object(object, options, encoding, is_own: false)
         encoding ||= (object.external_encoding if object.respond_to?(:external_encoding)) || Encoding.default_external
-        [object, is_own, :open_object, object.class.to_s, ObjectStream.position_of(object), compressed, encoding]
+        [object, is_own, :open_object, object.class.to_s, ObjectStream.position_of(object), options, encoding]
       end
 
       def begun(reader, object, is_own)

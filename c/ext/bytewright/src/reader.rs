@@ -4,8 +4,9 @@ use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 
 use bytewright::batch::{Batch, Origin, Schema};
-use bytewright::bytes::{CompressionChoice, FileSource};
-use bytewright::host::{Operation, Reader, SingleCaller, Whence, record_schema};
+use bytewright::bytes::FileSource;
+use bytewright::host::{Operation, Reader, ReaderOptions, SingleCaller, Whence, record_schema};
+use bytewright::options::NamedOptions;
 use bytewright::wire::RecordTemplate;
 use bytewright::{Error, ErrorKind, Result, panics};
 
@@ -14,6 +15,7 @@ use crate::buffer::{Place, free, given, handle, held_mut, take_back};
 use crate::error::{bw_error, bw_status, guard, is_null};
 use crate::host::{CallerHost, Context, Input, ReaderHost, bw_interrupted, bw_read};
 use crate::in_use::{self, RunsProgram};
+use crate::named;
 use crate::rows::{ROWS_DEFAULT, bw_rows};
 use crate::text::{self, bw_names, text};
 
@@ -132,14 +134,31 @@ pub unsafe extern "C" fn bw_reader_open(
     out: Option<&mut MaybeUninit<*mut bw_reader>>,
     error: Option<&mut bw_error>,
 ) -> bw_status {
+    // SAFETY: the caller's promise about `path`.
+    unsafe { bw_reader_open_with(path, None, out, error) }
+}
+
+/// Opens a file as `bw_reader_open` does, with options by name, as "name=value": those of readers in docs/options.md.
+///
+/// # Safety
+/// `path` is text, and `named` has texts.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_reader_open_with(
+    path: *const c_char,
+    named: Option<&bw_names>,
+    out: Option<&mut MaybeUninit<*mut bw_reader>>,
+    error: Option<&mut bw_error>,
+) -> bw_status {
     panics::catch_all();
     // SAFETY: the caller's promise about `path`.
     let path = unsafe { text::path(path) };
     guard(error, || {
         let out = given(out, "a place for the reader")?;
         let path = path?;
+        // SAFETY: the caller's promise about `named`.
+        let options = unsafe { options_of(named) }?;
         let (source, name) = (FileSource::open(path)?, path.display().to_string());
-        let reader = Reader::of_file(source, &name, CompressionChoice::AutoElseNone);
+        let reader = Reader::of_file(source, &name, options);
         out.write(handle(bw_reader { reader, host: ReaderHost::default() }));
         Ok(bw_status::Ok)
     })
@@ -158,18 +177,48 @@ pub unsafe extern "C" fn bw_reader_open_input(
     out: Option<&mut MaybeUninit<*mut bw_reader>>,
     error: Option<&mut bw_error>,
 ) -> bw_status {
+    // SAFETY: the caller's promises about `name` and `read`.
+    unsafe { bw_reader_open_input_with(name, read, context, None, out, error) }
+}
+
+/// Opens a reader as `bw_reader_open_input` does, with options by name, as `bw_reader_open_with` has them.
+///
+/// # Safety
+/// As [`bw_reader_open_input`]; `named` has texts.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_reader_open_input_with(
+    name: *const c_char,
+    read: bw_read,
+    context: *mut c_void,
+    named: Option<&bw_names>,
+    out: Option<&mut MaybeUninit<*mut bw_reader>>,
+    error: Option<&mut bw_error>,
+) -> bw_status {
     panics::catch_all();
     // SAFETY: the caller's promise about `name`.
     let name = unsafe { text(name, "a name") };
     guard(error, || {
         let out = given(out, "a place for the reader")?;
         let read = given(read, "a function that reads")?;
-        let reader = Reader::of_object(None, name?, CompressionChoice::AutoElseNone);
+        // SAFETY: the caller's promise about `named`.
+        let options = unsafe { options_of(named) }?;
+        let reader = Reader::of_object(None, name?, options);
         let input = Some(Input { read, context: Context(context) });
         let host = ReaderHost(CallerHost { input, ..CallerHost::default() });
         out.write(handle(bw_reader { reader, host }));
         Ok(bw_status::Ok)
     })
+}
+
+/// The options of a reader.
+///
+/// # Safety
+/// `named` is none or has texts.
+unsafe fn options_of(named: Option<&bw_names>) -> Result<ReaderOptions> {
+    let mut options = ReaderOptions::default();
+    // SAFETY: the caller's promise.
+    unsafe { named::fill(&mut options, &[ReaderOptions::OPTIONS], named) }?;
+    Ok(options)
 }
 
 /// Has calls that wait for the input ask `interrupted`, which is given `context`, whether they are to end; null for never. Rows

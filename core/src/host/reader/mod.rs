@@ -8,13 +8,12 @@ mod columns;
 mod fill;
 mod items;
 mod operation;
+mod options;
 mod places;
 
 use std::cell::{Cell, RefCell};
 
-use crate::bytes::{
-    ByteStream, Cancel, CompressionChoice, Feed, FileSource, Source, StreamOptions,
-};
+use crate::bytes::{ByteStream, Cancel, Feed, FileSource, Source, StreamOptions};
 use crate::error::{Error, ErrorKind};
 
 use super::stream_host::StreamHost;
@@ -23,6 +22,7 @@ use super::turn::Turn;
 pub use columns::record_schema;
 pub use fill::{DIRECT_MIN, Destination};
 pub use operation::Operation;
+pub use options::ReaderOptions;
 
 /// Bytes that are read at once. They stay in a core's cache while they are used.
 pub(super) const PIECE: usize = 64 << 10;
@@ -30,12 +30,12 @@ pub(super) const PIECE: usize = 64 << 10;
 /// A stream that is read, shared by the threads of a host that has one lock, or used by one thread.
 ///
 /// ```
-/// use bytewright::host::{Blocking, Reader};
-/// use bytewright::bytes::{CompressionChoice, FileSource};
+/// use bytewright::bytes::FileSource;
+/// use bytewright::host::{Blocking, Reader, ReaderOptions};
 /// # fn main() -> bytewright::Result<()> {
 /// # let path = std::path::Path::new(env!("CARGO_MANIFEST_PATH"));
 /// let source = FileSource::open(path)?;
-/// let reader = Reader::of_file(source, "Cargo.toml", CompressionChoice::AutoElseNone);
+/// let reader = Reader::of_file(source, "Cargo.toml", ReaderOptions::default());
 /// let first: [u8; 4] = match reader.take_array() {
 ///     Some(buffered) => buffered,
 ///     None => reader.begin(&Blocking)?.array("a u32")?,
@@ -65,28 +65,28 @@ struct Object {
 
 impl<C: Clone> Reader<C> {
     /// Reads `source`, which errors call `name`.
-    pub fn of_file(source: FileSource, name: &str, compression: CompressionChoice) -> Self {
-        Self::new(Box::new(source), None, name, compression)
+    pub fn of_file(source: FileSource, name: &str, options: ReaderOptions) -> Self {
+        Self::new(Box::new(source), None, name, options)
     }
 
     /// Reads an object of the host's, which was at `origin` if it can be told to go elsewhere.
-    pub fn of_object(origin: Option<u64>, name: &str, compression: CompressionChoice) -> Self {
+    pub fn of_object(origin: Option<u64>, name: &str, options: ReaderOptions) -> Self {
         let feed = Feed::new(origin.is_some());
         let source = Box::new(feed.source());
-        Self::new(source, Some(Object { feed, origin }), name, compression)
+        Self::new(source, Some(Object { feed, origin }), name, options)
     }
 
     fn new(
         source: Box<dyn Source>,
         object: Option<Object>,
         name: &str,
-        compression: CompressionChoice,
+        options: ReaderOptions,
     ) -> Self {
         let options = StreamOptions {
             piece: PIECE,
             // What the input asks for is bounded where it asks: a line, a sequence of bytes.
             max_buffer: usize::MAX >> 1,
-            compression,
+            compression: options.compression,
             ..StreamOptions::default()
         };
         let stream = ByteStream::unread(source, name, &options);

@@ -5,12 +5,14 @@
 use std::cell::Cell;
 use std::ffi::c_int;
 
-use bytewright::bytes::{Compression, CompressionChoice, FileSource, LineRule, Search, Separator};
-use bytewright::error::excerpt;
-use bytewright::host::{self, Whence};
+use bytewright::bytes::{FileSource, LineRule, Search, Separator};
+use bytewright::host::{self, ReaderOptions, Whence};
+use bytewright::options::NamedOptions;
 use bytewright::wire::RecordTemplate;
 use magnus::typed_data::Obj;
-use magnus::{Error, RArray, RClass, RString, Ruby, Symbol, Value, function, method, prelude::*};
+use magnus::{
+    Error, RArray, RClass, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*,
+};
 
 use crate::border::{
     LineRuleObject, Operation, ReaderObject, SearchObject, TemplateObject, bytes_of,
@@ -19,24 +21,25 @@ use crate::border::{
 use crate::class;
 use crate::error::raised;
 use crate::memory_report::{MemoryReport, REPORTED};
+use crate::options::settings;
 use crate::turn::{Strand, TurnMutex};
 
-/// `Reader.open_path(path, compressed, encoding)`.
+/// `Reader.open_path(path, options, encoding)`.
 fn open_path(
     ruby: &Ruby,
     class: RClass,
     path: RString,
-    compressed: Symbol,
+    options: RHash,
     encoding: Value,
 ) -> Result<Value, Error> {
-    let compression = compression_named(ruby, compressed)?;
+    let options = reader_options(ruby, options)?;
     let path = path_of(path)?;
     let source = raised(ruby, lock::to_the_end(ruby, || FileSource::open(&path))?)?;
     let name = path.display().to_string();
-    wrap(ruby, class, host::Reader::of_file(source, &name, compression), encoding)
+    wrap(ruby, class, host::Reader::of_file(source, &name, options), encoding)
 }
 
-/// `Reader.open_descriptor(number, offset, name, compressed, encoding)`: a regular file from
+/// `Reader.open_descriptor(number, offset, name, options, encoding)`: a regular file from
 /// `offset` on, by a descriptor of our own.
 fn open_descriptor(
     ruby: &Ruby,
@@ -44,45 +47,34 @@ fn open_descriptor(
     number: c_int,
     offset: u64,
     name: String,
-    compressed: Symbol,
+    options: RHash,
     encoding: Value,
 ) -> Result<Value, Error> {
-    let compression = compression_named(ruby, compressed)?;
+    let options = reader_options(ruby, options)?;
     let copied = with_descriptor(number, |descriptor| descriptor.try_clone_to_owned());
     let copied = copied.map_err(|error| bytewright::Error::io("duplicate", &error));
     let source = copied.and_then(FileSource::from_fd).map(|source| source.from_offset(offset));
     let source = raised(ruby, source)?;
-    wrap(ruby, class, host::Reader::of_file(source, &name, compression), encoding)
+    wrap(ruby, class, host::Reader::of_file(source, &name, options), encoding)
 }
 
-/// `Reader.open_object(name, origin, compressed, encoding)`: what the object's methods give is
+/// `Reader.open_object(name, origin, options, encoding)`: what the object's methods give is
 /// brought with `supply`.
 fn open_object(
     ruby: &Ruby,
     class: RClass,
     name: String,
     origin: Option<u64>,
-    compressed: Symbol,
+    options: RHash,
     encoding: Value,
 ) -> Result<Value, Error> {
-    let compression = compression_named(ruby, compressed)?;
-    wrap(ruby, class, host::Reader::of_object(origin, &name, compression), encoding)
+    let options = reader_options(ruby, options)?;
+    wrap(ruby, class, host::Reader::of_object(origin, &name, options), encoding)
 }
 
-fn compression_named(ruby: &Ruby, compressed: Symbol) -> Result<CompressionChoice, Error> {
+fn reader_options(ruby: &Ruby, options: RHash) -> Result<ReaderOptions, Error> {
     REPORTED.collect(ruby)?;
-    Ok(match &*compressed.name()? {
-        "auto" => CompressionChoice::AutoElseNone,
-        "none" => CompressionChoice::Is(Compression::None),
-        "gzip" => CompressionChoice::Is(Compression::Gzip),
-        "zstd" => CompressionChoice::Is(Compression::Zstd),
-        other => {
-            let found = excerpt(other);
-            let message =
-                format!("expected compressed: :auto, :none, :gzip or :zstd, found :{found}");
-            return Err(Error::new(ruby.exception_arg_error(), message));
-        }
-    })
+    raised(ruby, settings(ruby, &[ReaderOptions::OPTIONS], options)?.take())
 }
 
 fn wrap(

@@ -35,6 +35,17 @@ module Bytewright
       end
       private_class_method :format_of
 
+      # Loads all roots for the sake of speed: nil where that fails, because it is for the root that fails to say so. What
+      # another thread raises in this one meanwhile, as Timeout does, is no such failure, and comes when all is loaded. Ruby
+      # seldom lets it come earlier in any case: only where loading runs Ruby code, such as +hash+ of a key.
+      def self.all_at_once
+        Thread.handle_interrupt(StandardError => :never) do
+          yield
+        rescue StandardError
+          nil
+        end
+      end
+
       # @return [#load] what loads streams
       attr_reader :marshal
 
@@ -72,21 +83,15 @@ module Bytewright
       def open(_store, filename, read_only)
         @table = nil
         @read_only = read_only ? true : false
-        is_eager = @eager[@read_only] > 0
-        root_count = begin_transaction(File.path(filename), read_only, is_eager)
-        @is_empty = root_count.nil?
+        path = File.path(filename)
+        table = load_eagerly(path) if @eager[@read_only] > 0
+        return table if table
+
+        root_count = begin_transaction(path, false)
         return {} if @is_empty
-        return @table = table_class.new(@file, @marshal, root_count) if root_count && !is_eager
+        return @table = table_class.new(@file, @marshal, root_count) if root_count
 
-        @eager[@read_only] -= 1 if is_eager
-        load_whole(read_only)
-      rescue StandardError
-        raise unless is_eager
-
-        # It is for the root that fails to say so.
-        @file.end
-        @eager[@read_only] = 0
-        retry
+        load_whole
       end
 
       def save(_store, table, ultra_safe)
@@ -115,23 +120,39 @@ module Bytewright
         end
       end
 
+      # Begins with all roots; nil where they cannot be loaded, and no transaction has begun then.
+      def load_eagerly(path)
+        begin_transaction(path, true)
+        return {} if @is_empty
+
+        @eager[@read_only] -= 1
+        table = Session.all_at_once { load_whole }
+        return table if table
+
+        @file.end
+        @eager[@read_only] = 0
+        nil
+      end
+
       # Returns the number of roots; false if they cannot be taken one by one, nil if there is nothing.
-      def begin_transaction(path, read_only, is_eager)
-        @file.begin(path, !read_only, is_eager)
+      def begin_transaction(path, is_eager)
+        root_count = @file.begin(path, !@read_only, is_eager)
+        @is_empty = root_count.nil?
+        root_count
       rescue SystemCallError
         # If opening or reading it is what fails, Ruby has words of its own for that.
-        Bytewright.send(:with_harmless_names) { File.open(path, **(read_only ? RD_ACCESS : RDWR_ACCESS), &:getbyte) }
+        Bytewright.send(:with_harmless_names) { File.open(path, **(@read_only ? RD_ACCESS : RDWR_ACCESS), &:getbyte) }
         raise
       end
 
-      def load_whole(read_only)
+      def load_whole
         bytes = @file.bytes
-        table = read_only ? load_to_read(bytes) : @marshal.load(bytes)
+        table = @read_only ? load_to_read(bytes) : @marshal.load(bytes)
         return table if table.is_a?(Hash)
 
         raise Error, "PStore file seems to be corrupted."
       rescue EOFError
-        raise unless read_only
+        raise unless @read_only
 
         {}
       end

@@ -160,12 +160,12 @@ module Bytewright
           @root_count <= LOADED_ALONE && @file.bytesize <= BYTES_LOADED_AT_ONCE
       end
 
-      # Loads all roots for the sake of speed. Where that fails, it is for the root that fails to say so.
+      # Loads all roots for the sake of speed; nil where that fails, and does not try again.
       def load_whole
-        whole.tap { @loaded_count = @root_count }
-      rescue StandardError
-        @loads_alone = true
-        nil
+        table = Session.all_at_once { whole }
+        @loaded_count = @root_count if table
+        @loads_alone = table.nil?
+        table
       end
 
       def load(group)

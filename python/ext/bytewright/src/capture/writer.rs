@@ -2,12 +2,15 @@
 
 use std::path::PathBuf;
 
-use bytewright::export::WrittenPacket;
-use bytewright::host;
+use bytewright::export::OutputOptions;
+use bytewright::host::{self, PacketDetails};
+use bytewright::options::NamedOptions;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::error::{guarded, guarded_python, raised};
 use crate::host::PythonHost;
+use crate::options::settings;
 use crate::writer::bytes_written;
 
 /// Base of `bytewright.CaptureWriter`.
@@ -17,9 +20,15 @@ pub(crate) struct CaptureWriter(host::CaptureWriter);
 #[pymethods]
 impl CaptureWriter {
     #[new]
-    #[pyo3(signature = (path, *, force = false))]
-    fn new(py: Python<'_>, path: PathBuf, force: bool) -> PyResult<CaptureWriter> {
-        let created = py.detach(|| guarded(|| host::CaptureWriter::create(&path, force)));
+    #[pyo3(signature = (path, **options))]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<CaptureWriter> {
+        let settings = settings(py, &[OutputOptions::OPTIONS], options)?;
+        let options: OutputOptions = raised(py, settings.take())?;
+        let created = py.detach(|| guarded(|| host::CaptureWriter::create(&path, &options)));
         raised(py, created).map(CaptureWriter)
     }
 
@@ -35,25 +44,19 @@ impl CaptureWriter {
         self.0.is_closed()
     }
 
-    /// Appends a packet; `ts` is nanoseconds since 1970.
-    #[pyo3(name = "_write")]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "what a packet says, which Python has checked by name"
-    )]
+    /// Appends a packet of these bytes; `ts` is nanoseconds since 1970.
+    #[pyo3(name = "_write", signature = (data, ts, /, **details))]
     fn write(
         &self,
         py: Python<'_>,
         data: &Bound<'_, PyAny>,
         ts: Option<i64>,
-        length: Option<u32>,
-        link_type: u16,
-        interface: Option<&str>,
-        comment: Option<&str>,
+        details: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
+        let settings = settings(py, &[PacketDetails::OPTIONS], details)?;
+        let details = PacketDetails { ts, ..raised(py, settings.take())? };
         let data = bytes_written(data)?;
-        let captured = data.as_bytes();
-        let packet = WrittenPacket { captured, ts, length, link_type, interface, comment };
+        let packet = details.of(data.as_bytes());
         guarded_python(py, || self.0.write(&PythonHost::OF_FILE, &packet))
     }
 

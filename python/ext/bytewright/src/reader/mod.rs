@@ -7,12 +7,12 @@ use std::os::fd::RawFd;
 use std::path::PathBuf;
 
 use bytewright::Error;
-use bytewright::bytes::{Compression, CompressionChoice, FileSource, Search};
-use bytewright::error::excerpt;
-use bytewright::host::{self, Operation, Whence};
+use bytewright::bytes::{FileSource, Search};
+use bytewright::host::{self, Operation, ReaderOptions, Whence};
+use bytewright::options::NamedOptions;
 use bytewright::wire::from_zigzag;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 
 pub(crate) use records::RecordIterator;
 use records::Templates;
@@ -20,6 +20,7 @@ use records::Templates;
 use crate::border::{Locked, duplicate};
 use crate::capture::Batch;
 use crate::error::{argument, guarded, guarded_python, raised};
+use crate::options::settings;
 use crate::stream_host::{FileObject, Sharing};
 use crate::turn::{Strand, TurnLock};
 
@@ -71,20 +72,27 @@ fn u24_be([a, b, c]: [u8; 3]) -> u32 {
     u32::from_be_bytes([0, a, b, c])
 }
 
-fn compression_named(py: Python<'_>, name: &str) -> PyResult<CompressionChoice> {
-    Ok(match name {
-        "auto" => CompressionChoice::AutoElseNone,
-        "none" => CompressionChoice::Is(Compression::None),
-        "gzip" => CompressionChoice::Is(Compression::Gzip),
-        "zstd" => CompressionChoice::Is(Compression::Zstd),
-        other => {
-            let message = format!(
-                "expected compressed to be \"auto\", \"none\", \"gzip\" or \"zstd\", found {:?}",
-                excerpt(other)
-            );
-            return Err(argument(py, message));
-        }
-    })
+/// Input of a reader: a path, a regular file that is open, or else a file object.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct OpenedInput {
+    /// Its name in errors.
+    name: String,
+    #[pyo3(default)]
+    path: Option<PathBuf>,
+    #[pyo3(default)]
+    descriptor: Option<RawFd>,
+    /// Place in the open file that is the beginning.
+    #[pyo3(default)]
+    offset: u64,
+    #[pyo3(default)]
+    object: Option<Py<PyAny>>,
+    /// The object's method that gives some bytes.
+    #[pyo3(default = "read".to_owned())]
+    read: String,
+    /// The object's position, if it can be told to go elsewhere.
+    #[pyo3(default)]
+    origin: Option<u64>,
 }
 
 /// Returns the meaning of `os.SEEK_SET`, `os.SEEK_CUR` or `os.SEEK_END`.
@@ -99,35 +107,28 @@ pub(crate) fn whence_of(py: Python<'_>, number: i32) -> PyResult<Whence> {
 
 #[pymethods]
 impl Reader {
-    /// Of a path, of a regular file that is open from `offset` on, or of a file object that was at `origin` if it can be
-    /// told to go elsewhere, and whose method `read` gives some bytes. `name` is what errors call the last two.
+    /// Of what `opened` says, with the core's options of readers.
     #[new]
-    #[pyo3(signature = (compressed, name, *, path = None, descriptor = None, offset = 0, object = None, read = "read",
-                        origin = None))]
-    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[pyo3(signature = (opened, /, **options))]
     fn open(
         py: Python<'_>,
-        compressed: &str,
-        name: &str,
-        path: Option<PathBuf>,
-        descriptor: Option<RawFd>,
-        offset: u64,
-        object: Option<Py<PyAny>>,
-        read: &str,
-        origin: Option<u64>,
+        opened: OpenedInput,
+        options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Reader> {
-        let compression = compression_named(py, compressed)?;
+        let settings = settings(py, &[ReaderOptions::OPTIONS], options)?;
+        let options: ReaderOptions = raised(py, settings.take())?;
+        let OpenedInput { name, path, descriptor, offset, object, read, origin } = opened;
         if let Some(path) = path {
             let source = raised(py, py.detach(|| guarded(|| FileSource::open(&path))))?;
-            return Ok(Reader::new(host::Reader::of_file(source, name, compression), None));
+            return Ok(Reader::new(host::Reader::of_file(source, &name, options), None));
         }
         if let Some(number) = descriptor {
             let copied = duplicate(py, number).map_err(|error| Error::io("duplicate", &error));
             let source = raised(py, copied.and_then(FileSource::from_fd))?.from_offset(offset);
-            return Ok(Reader::new(host::Reader::of_file(source, name, compression), None));
+            return Ok(Reader::new(host::Reader::of_file(source, &name, options), None));
         }
-        let file = object.map(|object| FileObject { object, read: read.to_owned() });
-        Ok(Reader::new(host::Reader::of_object(origin, name, compression), file))
+        let file = object.map(|object| FileObject { object, read });
+        Ok(Reader::new(host::Reader::of_object(origin, &name, options), file))
     }
 
     /// The path, or what stands for it.
