@@ -10,7 +10,8 @@ use std::path::Path;
 use bytewright::bytes::StreamOptions;
 use bytewright::terminal::push_visible;
 use bytewright::thrift::{
-    Encoding, MessageHeader, MessageKind, Projection, Schema, StructId, Tape, Type, json,
+    Encoding, FieldSchema, MessageHeader, MessageKind, Projection, Schema, StructId, Tape, Type,
+    json,
 };
 use bytewright::{Error, Result};
 
@@ -69,11 +70,10 @@ fn pluck(args: &ThriftPluckArgs, session: &mut Session) -> io::Result<()> {
 
 /// Returns `WhereSeen` if messages of a type may be looked at for a header, else `Never`.
 fn seen_headers(schema: &Schema, root: StructId, encoding: Encoding) -> Headers {
-    let fields = schema.get(root).map(|root| root.fields.as_slice()).unwrap_or_default();
     let is_like_header =
-        fields.iter().any(|field| field.id == COMPACT_HEADER_ID && field.value_type == Type::Bool);
+        |field: &FieldSchema| field.id == COMPACT_HEADER_ID && field.value_type == Type::Bool;
     match encoding {
-        Encoding::Compact if is_like_header => Headers::Never,
+        Encoding::Compact if schema.fields(root).iter().any(is_like_header) => Headers::Never,
         _ => Headers::WhereSeen,
     }
 }

@@ -12,8 +12,8 @@ _ModuleType = type(os)
 #: Value of a parameter that was not given.
 _UNSET = type("_Unset", (), {"__slots__": (), "__repr__": lambda _: "..."})()
 
-_ENUM, _BINARY, _STRUCT, _MAP, _SET, _LIST, _UUID = 8, 111, 12, 13, 14, 15, 16
-_BUILTIN = {2: bool, 3: int, 4: float, 6: int, 8: int, 10: int, 11: str, _BINARY: bytes}
+_ENUM, _STRING, _BINARY, _STRUCT, _MAP, _SET, _LIST, _UUID = 8, 11, 111, 12, 13, 14, 15, 16
+_BUILTIN = {2: bool, 3: int, 4: float, 6: int, 8: int, 10: int, _STRING: str, _BINARY: bytes}
 
 
 class Struct:
@@ -136,23 +136,23 @@ class _Definitions:
     """The classes of a description, as native code gives it."""
 
     def __init__(self, described):
-        self.described = described["structs"]
+        programs, enums, self.described, _ = described
         self.modules = []
-        for path, name, namespace, includes, _ in described["programs"]:
+        for path, name, namespace, _, includes, _ in programs:
             module = _ModuleType(namespace or ("idl" if path == "IDL text" else name), f"Definitions of {path}.")
             for number in includes:
-                setattr(module, described["programs"][number][1], self.modules[number])
+                setattr(module, programs[number][1], self.modules[number])
             self.modules.append(module)
-        self.enums = [self.enum(*each) for each in described["enums"]]
-        self.classes = [self.declared(number, *each) for number, each in enumerate(self.described)]
-        for number, (_, _, kind, _, fields) in enumerate(self.described):
-            self.define(self.classes[number], kind, fields)
+        self.enums = [self.enum(*each) for each in enums]
+        self.classes = [self.declared(*each) for each in self.described]
+        for made, (_, _, kind, _, fields, _) in zip(self.classes, self.described):
+            self.define(made, kind, fields)
         self.describe()
-        for module, (_, _, _, _, consts) in zip(self.modules, described["programs"]):
-            for name, type_, value in consts:
+        for module, (*_, consts) in zip(self.modules, programs):
+            for name, type_, value, _ in consts:
                 _define(module, name, self.value(type_, value))
 
-    def enum(self, program, name, values):
+    def enum(self, program, name, values, _line):
         module = self.modules[program]
         names = {each for each, _ in values}
         more = [(f"{each}_", value) for each, value in values if keyword.iskeyword(each) and f"{each}_" not in names]
@@ -160,7 +160,7 @@ class _Definitions:
         _define(module, name, made)
         return made
 
-    def declared(self, _number, program, name, kind, is_declared, fields):
+    def declared(self, program, name, kind, is_declared, fields, _line):
         names = tuple(field[1] for field in fields)
         for each in names:
             if each.startswith("__"):
@@ -184,11 +184,11 @@ class _Definitions:
     def describe(self):
         """Has native code read and write objects of the classes."""
         structs = []
-        for made, (_, name, kind, _, fields) in zip(self.classes, self.described):
+        for made, (_, name, kind, _, fields, _) in zip(self.classes, self.described):
             told = []
-            for id_, field, type_, is_required, default in sorted(fields, key=lambda field: field[0]):
+            for id_, field, type_, requiredness, default in sorted(fields, key=lambda field: field[0]):
                 given = None if default is None else self.default(type_, default)
-                told.append((id_, field, self.native(type_), is_required, given))
+                told.append((id_, field, self.native(type_), requiredness == "required", given))
             structs.append((made, name, kind, False, told))
         if structs:
             codec = _bytewright.ThriftCodec(structs, "idl", FrozenDict)

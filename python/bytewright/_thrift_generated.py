@@ -3,10 +3,8 @@
 import sys
 
 from . import _bytewright
-from ._thrift_classes import FrozenDict, codec_of_derived
+from ._thrift_classes import _BINARY, _LIST, _MAP, _SET, _STRING, _STRUCT, FrozenDict, codec_of_derived
 
-_BINARY = 111
-_STRING, _STRUCT, _MAP, _SET, _LIST = 11, 12, 13, 14, 15
 #: Of thriftpy2's types those that apache numbers otherwise.
 _OF_THRIFTPY2 = {16: _STRING, 18: _BINARY}
 #: The most classes that messages of one class may hold.

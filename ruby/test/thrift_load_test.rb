@@ -182,7 +182,7 @@ class ThriftLoadTest < ThriftCase
       error = assert_raises(ArgumentError) { load_text("\n\n#{text}", into) }
       assert_match(/names\.thrift: line 3: expected no Taken in #<Module:.*> yet, found one\z/, error.message)
     end
-    error = assert_raises(ArgumentError) { load_text("\nnamespace rb taken.more", into) }
+    error = assert_raises(ArgumentError) { load_text("namespace py taken.more\nnamespace rb taken.more", into) }
     assert_match(/names\.thrift: line 2: expected a module Taken for the namespace taken\.more, found 1\z/, error.message)
   end
 

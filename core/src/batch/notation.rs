@@ -124,12 +124,19 @@ fn longest_zeros(groups: &[u16; 8]) -> std::ops::Range<usize> {
 
 /// Appends a UUID, which has 16 bytes, as its 36 characters.
 pub fn uuid(into: &mut Vec<u8>, bytes: &[u8]) {
-    for (place, byte) in bytes.iter().enumerate() {
-        if matches!(place, 4 | 6 | 8 | 10) {
-            into.push(b'-');
+    into.extend_from_slice(&uuid_text(bytes));
+}
+
+/// The 36 characters of a UUID, which has 16 bytes.
+pub fn uuid_text(bytes: &[u8]) -> [u8; 36] {
+    let mut text = [b'-'; 36];
+    let mut places = text.iter_mut().enumerate().filter(|(at, _)| !matches!(at, 8 | 13 | 18 | 23));
+    for digit in bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]) {
+        if let Some((_, place)) = places.next() {
+            *place = hex_digit(digit);
         }
-        into.extend([byte >> 4, byte & 15].map(hex_digit));
     }
+    text
 }
 
 /// The hexadecimal digit of a number below 16.

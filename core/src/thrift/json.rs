@@ -24,7 +24,6 @@ impl Writer<'_> {
     fn value<'t>(&mut self, cursor: &mut Cursor<'t>, value: Value<'t>, of: &Type) {
         match value {
             Value::Null => self.put("null"),
-            Value::Empty(_) => self.put("[]"),
             Value::Bool(truth) => self.put(if truth { "true" } else { "false" }),
             Value::Int(number) => self.number(number, of),
             Value::Double(number) => text::double(self.into, number),
@@ -36,14 +35,8 @@ impl Writer<'_> {
                 self.put("\"");
             }
             Value::Struct(id) | Value::Union { id, .. } => {
-                let fields = self.schema.get(id).map(|own| own.fields.as_slice());
-                let fields = fields.unwrap_or_default();
                 let mut opening = b'{';
-                while let Some((number, value)) = cursor.field() {
-                    let Some(field) = fields.get(number) else {
-                        cursor.skip(value);
-                        continue;
-                    };
+                while let Some((_, field, value)) = cursor.field_in(self.schema.fields(id)) {
                     self.into.push(std::mem::replace(&mut opening, b','));
                     text::text(self.into, &field.name);
                     self.put(":");
@@ -51,24 +44,12 @@ impl Writer<'_> {
                 }
                 self.put(if opening == b'{' { "{}" } else { "}" });
             }
-            Value::List(count) | Value::Set(count) => {
-                self.list(0..count, |writer, _| {
-                    let value = cursor.value();
-                    writer.value(cursor, value, of.element());
-                });
-            }
             Value::Map(count) => self.map(cursor, count, of),
-            Value::Ints(_, numbers) => {
-                self.list(numbers, |writer, &number| writer.number(number, of.element()));
-            }
-            Value::Doubles(_, numbers) => {
-                self.list(numbers.iter(), |writer, number| {
-                    text::double(writer.into, number);
-                });
-            }
-            Value::Bools(_, truths) => {
-                self.list(truths, |writer, &truth| {
-                    writer.put(if truth == 1 { "true" } else { "false" });
+            container => {
+                let mut elements = container.elements();
+                self.list(elements.count(), |writer| {
+                    let value = elements.next(cursor);
+                    writer.value(cursor, value, of.element());
                 });
             }
         }
@@ -79,7 +60,7 @@ impl Writer<'_> {
         let (key_type, value_type) = of.entry();
         if !are_names(cursor, count, key_type) {
             self.put("{\"entries\":");
-            self.list(0..count, |writer, _| {
+            self.list(count, |writer| {
                 writer.put("[");
                 for (comma, of) in [("", key_type), (",", value_type)] {
                     writer.put(comma);
@@ -114,11 +95,11 @@ impl Writer<'_> {
         }
     }
 
-    fn list<T>(&mut self, items: impl IntoIterator<Item = T>, mut write: impl FnMut(&mut Self, T)) {
+    fn list(&mut self, count: usize, mut write_next: impl FnMut(&mut Self)) {
         self.put("[");
-        for (nth, item) in items.into_iter().enumerate() {
+        for nth in 0..count {
             self.put(if nth > 0 { "," } else { "" });
-            write(self, item);
+            write_next(self);
         }
         self.put("]");
     }

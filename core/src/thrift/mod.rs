@@ -2,8 +2,9 @@
 //!
 //! A [`Schema`] describes messages. It is filled from the generated classes of a host, or by [`idl`] from a file. A
 //! [`Plan`] is compiled from it once. [`Plan::decode`] reads a message in one pass and returns a [`Tape`], which has no host
-//! objects: a face walks it with a [`Cursor`] and makes its objects. A [`Projection`] decodes selected fields, to a tape or,
-//! for many messages, to [`Columns`]. A face writes messages through [`Write`].
+//! objects: a face walks it with a [`Cursor`], through lists and sets with [`Elements`], and makes its objects. A
+//! [`Projection`] decodes selected fields, to a tape or, for many messages, to [`Columns`]. A face writes messages through
+//! [`Write`].
 //!
 //! Unknown fields, and fields of another type than in the schema, are skipped. A list, set or map with elements of another
 //! type is present and null. If a field comes twice, the last one counts when a whole message is read, and the first one
@@ -17,6 +18,7 @@ mod binary;
 mod columns;
 mod compact;
 mod decode;
+mod elements;
 mod error;
 mod extent;
 mod frames;
@@ -36,6 +38,7 @@ mod write;
 
 pub use columns::{Columns, MessageLayout};
 pub use decode::Encoding;
+pub use elements::Elements;
 pub use error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
 pub use extent::{Extent, Progress};
 pub use frames::{Ahead, FRAME_USUAL, Frame, Frames};

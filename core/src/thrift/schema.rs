@@ -197,6 +197,11 @@ impl Schema {
         self.structs.get(id.0 as usize)
     }
 
+    /// The fields of the struct with that number; none where there is no such struct.
+    pub fn fields(&self, id: StructId) -> &[FieldSchema] {
+        self.get(id).map(|found| found.fields.as_slice()).unwrap_or_default()
+    }
+
     /// The enum with that number.
     pub fn get_enum(&self, id: EnumId) -> Option<&EnumSchema> {
         self.enums.get(id.0 as usize)

@@ -135,7 +135,7 @@ pub enum Collection {
 
 /// Floating-point numbers on a tape.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Doubles<'t>(&'t [i64]);
+pub struct Doubles<'t>(pub(super) &'t [i64]);
 
 impl<'t> Doubles<'t> {
     /// The numbers.
@@ -202,6 +202,19 @@ impl<'t> Cursor<'t> {
             return None;
         }
         Some((usize::from((*word >> 16) as u16), self.read(*word)))
+    }
+
+    /// The next field of the struct as [`field`](Cursor::field) gives it, with what `fields` have by its number. Fields that
+    /// they do not have are passed.
+    #[inline(always)]
+    pub fn field_in<'f, F>(&mut self, fields: &'f [F]) -> Option<(usize, &'f F, Value<'t>)> {
+        loop {
+            let (number, value) = self.field()?;
+            match fields.get(number) {
+                Some(field) => return Some((number, field, value)),
+                None => self.skip(value),
+            }
+        }
     }
 
     /// The next element, key, or value of a key; of a fresh cursor, the struct that was read.

@@ -4,7 +4,10 @@
 
 use std::fmt;
 
-use super::schema::Type;
+use super::schema::{StructId, Type};
+
+/// The number that tells binary from strings, which are alike in messages.
+const BINARY: u8 = 111;
 
 /// The type of a value in a message. One that came from a message may be any byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +62,45 @@ impl WireType {
     /// Its number, as Binary writes it.
     pub fn number(self) -> u8 {
         self.0
+    }
+}
+
+impl Type {
+    /// The number by which it is described: that of the wire, and of binary one of its own.
+    pub(super) fn number(&self) -> u8 {
+        match self {
+            Type::Binary => BINARY,
+            other => WireType::of(other).0,
+        }
+    }
+
+    /// The type of such a number; `None` where no type has it. `inside` answers the first or second type in a container, `id` the
+    /// number of a struct. An enum is a number of 32 bits.
+    ///
+    /// # Errors
+    ///
+    /// Those of `inside` and `id`.
+    pub fn numbered<E>(
+        number: u8,
+        inside: impl Fn(u8) -> Result<Type, E>,
+        id: impl FnOnce() -> Result<u32, E>,
+    ) -> Result<Option<Type>, E> {
+        Ok(Some(match WireType(number) {
+            WireType::BOOL => Type::Bool,
+            WireType::BYTE => Type::Byte,
+            WireType::DOUBLE => Type::Double,
+            WireType::I16 => Type::I16,
+            WireType::I32 => Type::I32,
+            WireType::I64 => Type::I64,
+            WireType::STRING => Type::String,
+            WireType(BINARY) => Type::Binary,
+            WireType::UUID => Type::Uuid,
+            WireType::STRUCT => Type::Struct(StructId(id()?)),
+            WireType::MAP => Type::map(inside(1)?, inside(2)?),
+            WireType::SET => Type::set(inside(1)?),
+            WireType::LIST => Type::list(inside(1)?),
+            _ => return Ok(None),
+        }))
     }
 }
 

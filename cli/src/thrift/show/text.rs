@@ -1,6 +1,6 @@
 //! Values as people read them: nested, with what is long cut.
 
-use bytewright::thrift::{Collection, Cursor, Schema, StructId, Type, Value};
+use bytewright::thrift::{Collection, Cursor, Elements, Schema, StructId, Type, Value};
 
 use crate::notation;
 
@@ -55,44 +55,22 @@ impl<'a> Writer<'a> {
     fn value<'t>(&mut self, cursor: &mut Cursor<'t>, value: Value<'t>, of: &Type) {
         match value {
             Value::Null => self.put("null"),
-            Value::Empty(Collection::List) => self.put("[]"),
-            Value::Empty(Collection::Set) => self.put("{}"),
-            Value::Bool(truth) => self.truth(truth),
+            Value::Bool(truth) => self.put(if truth { "true" } else { "false" }),
             Value::Int(number) => self.number(number, of),
             Value::Double(number) => self.put(&notation::double_text(number)),
             Value::String(text) => self.bytes(text),
             Value::Binary(bytes) => self.bytes(bytes),
             Value::Uuid(bytes) => notation::uuid(self.into, bytes),
             Value::Struct(id) | Value::Union { id, .. } => self.structure(cursor, id),
-            Value::List(count) => self.elements(["[", "]"], cursor, count, of.element()),
-            Value::Set(count) => self.elements(["{", "}"], cursor, count, of.element()),
             Value::Map(count) => self.map(cursor, count, of),
-            Value::Ints(kind, numbers) => {
-                self.flat(kind, numbers.iter(), |writer, &number| {
-                    writer.number(number, of.element());
-                });
-            }
-            Value::Doubles(kind, numbers) => {
-                self.flat(kind, numbers.iter(), |writer, number| {
-                    writer.put(&notation::double_text(number));
-                });
-            }
-            Value::Bools(kind, truths) => {
-                self.flat(kind, truths.iter(), |writer, &truth| writer.truth(truth == 1));
-            }
+            container => self.elements(cursor, container.elements(), of.element()),
         }
     }
 
     fn structure(&mut self, cursor: &mut Cursor<'_>, id: StructId) {
-        let own = self.schema.get(id);
-        let fields = own.map(|own| own.fields.as_slice()).unwrap_or_default();
-        self.put(own.map_or("", |own| own.name.as_str()));
+        self.put(self.schema.get(id).map_or("", |own| own.name.as_str()));
         let mut block = self.begin(" {", true);
-        while let Some((number, value)) = cursor.field() {
-            let Some(field) = fields.get(number) else {
-                cursor.skip(value);
-                continue;
-            };
+        while let Some((_, field, value)) = cursor.field_in(self.schema.fields(id)) {
             if self.into.len() > self.len_max {
                 cursor.skip(value);
                 self.leave_out(&mut block);
@@ -106,22 +84,18 @@ impl<'a> Writer<'a> {
         self.end(block, "}");
     }
 
-    /// Elements that are not numbers.
-    fn elements(
-        &mut self,
-        [open, close]: [&str; 2],
-        cursor: &mut Cursor<'_>,
-        count: usize,
-        of: &Type,
-    ) {
+    fn elements<'t>(&mut self, cursor: &mut Cursor<'t>, mut elements: Elements<'t>, of: &Type) {
+        let [open, close] = match elements.kind() {
+            Collection::List => ["[", "]"],
+            Collection::Set => ["{", "}"],
+        };
         let mut block = self.begin(open, is_nested(of));
-        for nth in 0..count {
-            let value = cursor.value();
-            if !self.shows(&mut block, nth, count) {
-                cursor.skip(value);
-                continue;
+        for nth in 0..elements.count() {
+            let value = elements.next(cursor);
+            match self.shows(&mut block, nth, elements.count()) {
+                true => self.value(cursor, value, of),
+                false => cursor.skip(value),
             }
-            self.value(cursor, value, of);
         }
         self.end(block, close);
     }
@@ -142,27 +116,6 @@ impl<'a> Writer<'a> {
             }
         }
         self.end(block, "}");
-    }
-
-    /// Numbers, which stand on one line.
-    fn flat<T>(
-        &mut self,
-        kind: Collection,
-        numbers: impl ExactSizeIterator<Item = T>,
-        mut write: impl FnMut(&mut Self, T),
-    ) {
-        let [open, close] = match kind {
-            Collection::List => ["[", "]"],
-            Collection::Set => ["{", "}"],
-        };
-        let count = numbers.len();
-        let mut block = self.begin(open, false);
-        for (nth, number) in numbers.enumerate().take(ELEMENTS_MAX + 1) {
-            if self.shows(&mut block, nth, count) {
-                write(self, number);
-            }
-        }
-        self.end(block, close);
     }
 
     /// Begins an element if it is to be shown, or says how many are not.
@@ -225,10 +178,6 @@ impl<'a> Writer<'a> {
             Some(name) => self.put(name),
             None => notation::signed(self.into, number),
         }
-    }
-
-    fn truth(&mut self, truth: bool) {
-        self.put(if truth { "true" } else { "false" });
     }
 
     /// Bytes in quotes; of many, the first, and how many there are.

@@ -287,17 +287,19 @@ impl Document {
 
     /// Returns the exceptions that a function may throw: the fields of its result but `success`.
     pub fn exceptions(&self, function: &Function) -> &[FieldSchema] {
-        let result = self.schema.get(function.result);
-        let fields = result.map_or(&[] as &[FieldSchema], |result| result.fields.as_slice());
         let returned = usize::from(function.return_type.is_some());
-        fields.get(returned..).unwrap_or_default()
+        self.schema.fields(function.result).get(returned..).unwrap_or_default()
     }
 }
 
 impl Program {
     /// The namespace of a language, or the one of `*` where it has none of its own.
     pub fn namespace(&self, scope: &str) -> Option<&str> {
+        self.namespace_for(scope).map(|found| found.name.as_str())
+    }
+
+    pub(super) fn namespace_for(&self, scope: &str) -> Option<&Namespace> {
         let find = |scope: &str| self.namespaces.iter().find(|found| found.scope == scope);
-        find(scope).or_else(|| find("*")).map(|found| found.name.as_str())
+        find(scope).or_else(|| find("*"))
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! [`parse`] takes the text of a file, asks for those it includes ([`Includes`]), and gives a
 //! [`Document`]: the [`Schema`](super::Schema) of all structs, and what a host needs beside it to make
-//! classes like generated ones: names, namespaces, constants, defaults, services. Names are looked up
+//! classes like generated ones: names, namespaces, constants, defaults, services. A host whose classes are made in its own
+//! language takes it as lists of facts ([`Document::described`]). Names are looked up
 //! as the compiler does: a type may be used before it is defined, but not by a value; a constant, an
 //! exception that is thrown and a service that is extended stand before their use.
 //!
@@ -22,6 +23,7 @@
 //!   list or map are errors, where 0.17 warns, drops or says nothing. So is a number that is only a sign.
 //! - A file may include another twice.
 
+mod description;
 mod document;
 mod gather;
 mod keywords;
@@ -31,6 +33,7 @@ mod resolve;
 mod syntax;
 mod text;
 
+pub use description::Described;
 pub use document::{
     Annotation, Const, Document, EnumDefinition, FieldDefinition, Function, Namespace, Origin,
     Program, ProgramId, Service, ServiceId, StructDefinition, Typedef, Value,

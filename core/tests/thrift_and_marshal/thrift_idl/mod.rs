@@ -10,6 +10,7 @@ mod as_json;
 mod as_ruby;
 mod bounds;
 mod compiler;
+mod description;
 mod files;
 mod meaning;
 mod random;

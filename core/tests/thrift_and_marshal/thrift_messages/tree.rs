@@ -36,7 +36,38 @@ impl Tree {
         tree
     }
 
-    fn of_value(cursor: &mut Cursor<'_>, value: Value<'_>) -> Tree {
+    fn of_value<'t>(cursor: &mut Cursor<'t>, value: Value<'t>) -> Tree {
+        let tree = Tree::of_form(cursor, value);
+        if let Value::Ints(..) | Value::Doubles(..) | Value::Bools(..) | Value::Empty(_) = value {
+            assert_eq!(Tree::of_elements(cursor, value), tree.without_form(), "as elements");
+        }
+        tree
+    }
+
+    /// A list or a set by its elements, one after the other.
+    fn of_elements<'t>(cursor: &mut Cursor<'t>, value: Value<'t>) -> Tree {
+        let mut elements = value.elements();
+        let trees = (0..elements.count()).map(|_| {
+            let value = elements.next(cursor);
+            Tree::of_value(cursor, value)
+        });
+        let trees = trees.collect();
+        match value.elements().kind() {
+            Collection::List => Tree::List(trees),
+            Collection::Set => Tree::Set(trees),
+        }
+    }
+
+    /// The tree of a container without elements as that of any other.
+    fn without_form(&self) -> Tree {
+        match self {
+            Tree::Empty(Collection::List) => Tree::List(Vec::new()),
+            Tree::Empty(Collection::Set) => Tree::Set(Vec::new()),
+            other => other.clone(),
+        }
+    }
+
+    fn of_form<'t>(cursor: &mut Cursor<'t>, value: Value<'t>) -> Tree {
         let next = |cursor: &mut Cursor<'_>| {
             let value = cursor.value();
             Tree::of_value(cursor, value)
@@ -59,8 +90,7 @@ impl Tree {
             Value::Union { id, field_count } => {
                 Tree::Struct(id.0, Some(field_count), Tree::fields(cursor))
             }
-            Value::List(count) => Tree::List((0..count).map(|_| next(cursor)).collect()),
-            Value::Set(count) => Tree::Set((0..count).map(|_| next(cursor)).collect()),
+            Value::List(_) | Value::Set(_) => Tree::of_elements(cursor, value),
             Value::Map(count) => {
                 Tree::Map((0..count).map(|_| (next(cursor), next(cursor))).collect())
             }

@@ -109,10 +109,9 @@ struct Objects<'r> {
 }
 
 impl Objects<'_> {
-    fn value(&self, cursor: &mut Cursor<'_>, value: Read<'_>) -> Result<Value, Error> {
+    fn value<'t>(&self, cursor: &mut Cursor<'t>, value: Read<'t>) -> Result<Value, Error> {
         let ruby = self.ruby;
         Ok(match value {
-            Read::Empty(_) => ruby.ary_new().as_value(),
             Read::Null => ruby.qnil().as_value(),
             Read::Bool(true) => ruby.qtrue().as_value(),
             Read::Bool(false) => ruby.qfalse().as_value(),
@@ -121,14 +120,6 @@ impl Objects<'_> {
             Read::String(bytes) => ruby.enc_str_new(bytes, ruby.utf8_encoding()).as_value(),
             Read::Binary(bytes) | Read::Uuid(bytes) => ruby.str_from_slice(bytes).as_value(),
             Read::Struct(id) | Read::Union { id, .. } => self.structure(cursor, id)?,
-            Read::List(count) | Read::Set(count) => {
-                let array = ruby.ary_new();
-                for _ in 0..count {
-                    let value = cursor.value();
-                    array.push(self.value(cursor, value)?)?;
-                }
-                array.as_value()
-            }
             Read::Map(count) => {
                 let hash = ruby.hash_new();
                 for _ in 0..count {
@@ -139,25 +130,24 @@ impl Objects<'_> {
                 }
                 hash.as_value()
             }
-            Read::Ints(_, numbers) => ruby.ary_from_iter(numbers.iter().copied()).as_value(),
-            Read::Doubles(_, numbers) => ruby.ary_from_iter(numbers.iter()).as_value(),
-            Read::Bools(_, truths) => {
-                ruby.ary_from_iter(truths.iter().map(|truth| *truth != 0)).as_value()
+            container => {
+                let mut elements = container.elements();
+                let array = ruby.ary_new_capa(elements.count());
+                for _ in 0..elements.count() {
+                    let value = elements.next(cursor);
+                    array.push(self.value(cursor, value)?)?;
+                }
+                array.as_value()
             }
         })
     }
 
     /// The fields that are set, by their names.
     fn structure(&self, cursor: &mut Cursor<'_>, id: StructId) -> Result<Value, Error> {
-        let fields = self.methods.schema().get(id).map(|known| known.fields.as_slice());
+        let fields = self.methods.schema().fields(id);
         let hash = self.ruby.hash_new();
-        while let Some((number, value)) = cursor.field() {
-            match fields.and_then(|fields| fields.get(number)) {
-                Some(field) => {
-                    hash.aset(self.ruby.to_symbol(&field.name), self.value(cursor, value)?)?;
-                }
-                None => cursor.skip(value),
-            }
+        while let Some((_, field, value)) = cursor.field_in(fields) {
+            hash.aset(self.ruby.to_symbol(&field.name), self.value(cursor, value)?)?;
         }
         Ok(hash.as_value())
     }

@@ -19,18 +19,18 @@ module Bytewright
         @into = into
         @folders = folders
         path = File.expand_path(path)
-        @all = ThriftCodec.read_idl(path, File.binread(path), method(:find).to_proc)
+        @programs, @enums, @structs, @services = ThriftCodec.read_idl(path, File.binread(path), method(:find).to_proc)
         @names = {}.compare_by_identity
-        @places = @all[:programs].map { |file, namespace, line, _| place_of(namespace, file, line) }
+        @places = @programs.map { |file, _, namespace, line| place_of(namespace, file, line) }
         @places.uniq.each { |place| @names[place] = ConstantNames.new(written_in(place), @names[place] || []) }
       end
 
       # @return [Module] that the definitions of the file are in
       def make
-        @enums = @all[:enums].map { |program, name, values, line| enum(program, name, values, line) }
+        @enum_modules = @enums.map { |program, name, values, line| enum(program, name, values, line) }
         @classes = declare
-        @all[:structs].zip(@classes) { |struct, klass| fields(klass, struct) if klass }
-        @all[:structs].zip(@classes) { |struct, klass| finish(klass, struct) if klass }
+        @structs.zip(@classes) { |struct, klass| fields(klass, struct) if klass }
+        @structs.zip(@classes) { |struct, klass| finish(klass, struct) if klass }
         services
         constants
         @places.last
@@ -62,9 +62,9 @@ module Bytewright
       # Returns the names that all files give to what goes into a module.
       def written_in(place)
         numbers = @places.each_index.select { |number| @places[number].equal?(place) }
-        definitions = @all[:enums] + @all[:services] + @all[:structs].select { |struct| struct[3] }
+        definitions = @enums + @services + @structs.select { |struct| struct[3] }
         definitions.select { |program, _| numbers.include?(program) }.map { |_, name| name } +
-          numbers.flat_map { |number| @all[:programs][number][3].map(&:first) }
+          numbers.flat_map { |number| @programs[number][5].map(&:first) }
       end
 
       # Names what a file defines, which must be new there.
@@ -76,7 +76,7 @@ module Bytewright
         name = @names[place].give(name)
         return place.const_set(name, made) unless place.const_defined?(name, false)
 
-        path, name, place = [@all[:programs][program][0], name, place].map { |text| Bytewright.send(:excerpt, text.to_s) }
+        path, name, place = [@programs[program][0], name, place].map { |text| Bytewright.send(:excerpt, text.to_s) }
         raise ArgumentError, "#{path}: line #{line}: expected no #{name} in #{place} yet, found one"
       end
 
@@ -93,7 +93,7 @@ module Bytewright
       # The classes of structs, with nothing in them yet: they name each other. Those of functions get their
       # names with the service.
       def declare
-        @all[:structs].map do |program, name, kind, is_declared, _, line|
+        @structs.map do |program, name, kind, is_declared, _, line|
           superclass = { union: ::Thrift::Union, exception: ::Thrift::Exception }.fetch(kind, Object)
           klass = Class.new(superclass)
           is_declared ? name(program, name, klass, line) : klass
@@ -123,7 +123,7 @@ module Bytewright
       # Defaults may be structs, so they are set when all structs have their fields.
       def finish(klass, struct)
         _, _, kind, _, described = struct
-        described.each { |id, _, _, _, default| klass::FIELDS[id][:default] = value(default) unless default.nil? }
+        described.each { |id, _, type, _, default| klass::FIELDS[id][:default] = value(type, default) unless default.nil? }
         validate(klass, kind, described)
         kind == :union ? union(klass, described) : ::Thrift::Struct.generate_accessors(klass)
         message_first(klass, described) if kind == :exception
@@ -185,43 +185,41 @@ module Bytewright
         when Layouts::STRUCT then { type: number, class: @classes[inside] }
         when Layouts::LIST, Layouts::SET then { type: number, element: type(inside) }
         when Layouts::MAP then { type: number, key: type(inside), value: type(more) }
-        else inside ? { type: number, enum_class: @enums[inside] } : { type: number }
+        else inside ? { type: number, enum_class: @enum_modules[inside] } : { type: number }
         end
       end
 
       # A constant or a default, of what native code says of it.
-      def value(described)
-        return described unless described.is_a?(Array)
-
-        kind, first, second = described
-        case kind
-        when :list then first.map { |element| value(element) }
-        when :set then Set.new(first.map { |element| value(element) })
-        when :map then first.to_h { |key, element| [value(key), value(element)] }
-        else struct_value(@classes[first], second)
+      def value(type, described)
+        number, inside, more = type
+        case number
+        when Layouts::LIST then described.map { |element| value(inside, element) }
+        when Layouts::SET then Set.new(described.map { |element| value(inside, element) })
+        when Layouts::MAP then described.to_h { |key, element| [value(inside, key), value(more, element)] }
+        when Layouts::STRUCT then struct_value(@classes[inside], @structs[inside][4], described)
+        else described
         end
       end
 
-      def struct_value(klass, fields)
-        names = klass::FIELDS.values.map { |field| field[:name] }
-        values = fields.map { |number, element| [names[number], value(element)] }
+      def struct_value(klass, fields, described)
+        values = described.map { |number, element| [fields[number][1], value(fields[number][2], element)] }
         klass <= ::Thrift::Union ? klass.new(*values.first.then { |name, element| [name.to_sym, element] }) : klass.new(values.to_h)
       end
 
       def constants
-        @all[:programs].each_with_index do |(_, _, _, consts), program|
-          consts.each { |name, described, line| name(program, name, value(described), line) }
+        @programs.each_with_index do |(_, _, _, _, _, consts), program|
+          consts.each { |name, type, described, line| name(program, name, value(type, described), line) }
         end
       end
 
       def services
         modules = []
-        @all[:services].each do |program, name, extends, functions, line|
+        @services.each do |program, name, extends, functions, line|
           service = name(program, name, Module.new, line)
           modules << service
           structs = functions.flat_map { |function, _, _, *numbers| %w[args result].map { |part| "#{function}_#{part}" }.zip(numbers) }
           @names[service] = ConstantNames.new(structs.map(&:first))
-          structs.each { |struct, number| define(service, struct, @classes[number], program, @all[:structs][number][5]) }
+          structs.each { |struct, number| define(service, struct, @classes[number], program, @structs[number][5]) }
           Service.new(service, extends && modules[extends], functions, @classes).make
         end
       end

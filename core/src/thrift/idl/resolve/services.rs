@@ -138,8 +138,8 @@ impl<'f> Resolver<'f> {
         returned_count: usize,
         throws: &[FieldSyntax],
     ) -> Result<()> {
-        let fields = self.document.schema.get(result).map(|schema| schema.fields.as_slice());
-        let thrown = fields.and_then(|fields| fields.get(returned_count..)).unwrap_or_default();
+        let fields = self.document.schema.fields(result);
+        let thrown = fields.get(returned_count..).unwrap_or_default();
         let thrown = self.field_definitions(place, throws, thrown)?;
         if let Some(definition) = self.document.structs.get_mut(result.0 as usize) {
             definition.fields.truncate(returned_count);

@@ -163,7 +163,7 @@ impl Resolver<'_> {
     fn field_numbers(&self, id: StructId) -> Rc<FieldNumbers> {
         let mut known = self.field_numbers.borrow_mut();
         let numbers = known.entry(id).or_insert_with(|| {
-            let fields = self.document.schema.get(id).into_iter().flat_map(|found| &found.fields);
+            let fields = self.document.schema.fields(id).iter();
             let numbers = fields.enumerate().map(|(number, field)| (field.name.clone(), number));
             Rc::new(numbers.collect())
         });

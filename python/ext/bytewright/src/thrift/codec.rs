@@ -23,9 +23,6 @@ use crate::shown::shown;
 /// The attribute of a class that has its codec.
 const ATTRIBUTE: &str = "_bytewright_codec";
 
-/// The number by which descriptions tell binary from strings.
-const BINARY: u8 = 111;
-
 /// Classes whose messages hold each other's, ready for reading and writing.
 #[pyclass(module = "bytewright._bytewright")]
 pub(crate) struct ThriftCodec {
@@ -86,6 +83,7 @@ pub(super) struct FieldLayout {
     pub(super) id: i16,
     pub(super) name: String,
     pub(super) shape: Shape,
+    pub(super) wire: WireType,
     pub(super) is_required: bool,
     pub(super) default: FieldDefault,
 }
@@ -120,6 +118,7 @@ pub(super) enum Shape {
 /// The elements of a container.
 pub(super) struct Element {
     pub(super) shape: Shape,
+    pub(super) wire: WireType,
     /// True if the container is the key of another or in a set, and so cannot be one that changes.
     pub(super) is_frozen: bool,
 }
@@ -137,17 +136,15 @@ impl ThriftCodec {
     ) -> PyResult<ThriftCodec> {
         let compat = Compat::of(origin)?;
         let mut schema = Schema::new();
-        for described in &structs {
-            schema.declare_struct(described.get_item(1)?.extract::<String>()?, kind_of(described)?);
-        }
         // Enums are numbers as far as bytes go; their names are the face's.
         schema.add_enum(EnumSchema { name: String::new(), values: Vec::new() });
         let (mut layouts, mut roots) = (Vec::with_capacity(structs.len()), HashMap::new());
-        for (number, described) in (0..).zip(&structs) {
+        for described in &structs {
             let py = described.py();
             let (layout, fields) = Layout::of(described, compat)?;
-            raised(py, schema.define_struct(StructId(number), fields))?;
-            roots.insert(layout.maker.class(py).as_ptr() as usize, number);
+            let id = schema.declare_struct(layout.name.as_str(), layout.kind);
+            raised(py, schema.define_struct(id, fields))?;
+            roots.insert(layout.maker.class(py).as_ptr() as usize, id.0);
             layouts.push(layout);
         }
         let py = match structs.first() {
@@ -285,6 +282,8 @@ impl Layout {
             let (id, name, value_type, is_required, default) =
                 described?.extract::<Described<'_>>()?;
             names.push(PyString::intern(class.py(), &name));
+            let described_type = type_of(&value_type)?;
+            let wire = WireType::of(&described_type);
             schema.push(FieldSchema {
                 requiredness: if is_required {
                     Requiredness::Required
@@ -292,7 +291,7 @@ impl Layout {
                     Requiredness::Default
                 },
                 has_default: default.is_some(),
-                ..FieldSchema::new(id, name.clone(), type_of(&value_type)?)
+                ..FieldSchema::new(id, name.clone(), described_type)
             });
             let shape = Shape::of(&value_type, compat, false)?;
             let default = match default {
@@ -300,7 +299,7 @@ impl Layout {
                 Some((object, false)) => FieldDefault::Shared(object.unbind()),
                 Some((function, true)) => FieldDefault::Made(function.unbind()),
             };
-            fields.push(FieldLayout { id, name, shape, is_required, default });
+            fields.push(FieldLayout { id, name, shape, wire, is_required, default });
         }
         let name = described.get_item(1)?.extract()?;
         let maker = Maker::of(&class, &names)?;
@@ -316,25 +315,12 @@ fn inside<'py>(described: &Bound<'py, PyTuple>, place: usize) -> PyResult<Bound<
 
 /// The core's type for a description: a number as Binary has it, and what is inside.
 fn type_of(described: &Bound<'_, PyTuple>) -> PyResult<Type> {
-    let inside = |place| type_of(&inside(described, place)?);
-    Ok(match described.get_item(0)?.extract::<u8>()? {
-        2 => Type::Bool,
-        3 => Type::Byte,
-        4 => Type::Double,
-        6 => Type::I16,
-        8 => Type::I32,
-        10 => Type::I64,
-        11 => Type::String,
-        BINARY => Type::Binary,
-        16 => Type::Uuid,
-        12 => Type::Struct(StructId(described.get_item(1)?.extract()?)),
-        13 => Type::map(inside(1)?, inside(2)?),
-        14 => Type::set(inside(1)?),
-        15 => Type::list(inside(1)?),
-        number => {
-            let message = format!("expected the number of one of Thrift's types, found {number}");
-            return Err(PyTypeError::new_err(message));
-        }
+    let number = described.get_item(0)?.extract()?;
+    let inside = |place: u8| type_of(&inside(described, place.into())?);
+    let found = Type::numbered(number, inside, || described.get_item(1)?.extract())?;
+    found.ok_or_else(|| {
+        let message = format!("expected the number of one of Thrift's types, found {number}");
+        PyTypeError::new_err(message)
     })
 }
 
@@ -363,25 +349,6 @@ impl Shape {
         })
     }
 
-    /// Returns the type of the value in a message.
-    #[inline]
-    pub(super) fn wire(&self) -> WireType {
-        match self {
-            Shape::Bool => WireType::BOOL,
-            Shape::Int(8) => WireType::BYTE,
-            Shape::Int(16) => WireType::I16,
-            Shape::Int(32) | Shape::Enum(_) => WireType::I32,
-            Shape::Int(_) => WireType::I64,
-            Shape::Double => WireType::DOUBLE,
-            Shape::Text | Shape::Bytes => WireType::STRING,
-            Shape::Uuid => WireType::UUID,
-            Shape::Struct(_) => WireType::STRUCT,
-            Shape::List(_) => WireType::LIST,
-            Shape::Set(_) => WireType::SET,
-            Shape::Map(_) => WireType::MAP,
-        }
-    }
-
     fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         match self {
             Shape::Enum(members) => members.values().try_for_each(|member| visit.call(member)),
@@ -407,6 +374,7 @@ impl Element {
             described.iter().last().is_some_and(|last| last.extract::<bool>().unwrap_or(false));
         Ok(Element {
             shape: Shape::of(&told, compat, inner_frozen)?,
+            wire: WireType::of(&type_of(&told)?),
             is_frozen: is_frozen || says_so,
         })
     }

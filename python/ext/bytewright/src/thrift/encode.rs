@@ -118,7 +118,7 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
                 continue;
             }
             count += 1;
-            self.writer.field(field.shape.wire(), field.id);
+            self.writer.field(field.wire, field.id);
             self.value(&value, &field.shape)
                 .map_err(|refusal| refusal.raised(&layout.place_of(field)))?;
         }
@@ -234,8 +234,8 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
         }
         let count = value.len().map_err(|error| unfit::<PyTypeError>(what, value, error))?;
         self.begun(|writer| match what {
-            "set" => writer.set(element.shape.wire(), count),
-            _ => writer.list(element.shape.wire(), count),
+            "set" => writer.set(element.wire, count),
+            _ => writer.list(element.wire, count),
         })?;
         let mut left = count;
         if let Ok(list) = value.cast::<PyList>() {
@@ -286,7 +286,7 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
             }
         };
         let count = dict.len();
-        self.begun(|writer| writer.map(key.shape.wire(), of_key.shape.wire(), count))?;
+        self.begun(|writer| writer.map(key.wire, of_key.wire, count))?;
         let mut refusal = None;
         let walked = each_entry(dict, |name, found| {
             let written =

@@ -166,14 +166,12 @@ impl Codec {
     fn build(ruby: &Ruby, structs: RArray, options: RHash) -> Result<Codec, Error> {
         let mut schema = Schema::new();
         let (mut layouts, mut held) = (Vec::new(), Vec::new());
-        let all = || (0..structs.len() as isize).map(|at| structs.entry::<RArray>(at));
-        for described in all() {
-            let described = described?;
-            schema.declare_struct(described.entry::<String>(1)?, kind_of(described.entry(2)?));
-        }
-        for (number, described) in (0..).zip(all()) {
-            let (layout, fields) = layout_of(ruby, described?, &mut held)?;
-            raised(ruby, schema.define_struct(StructId(number), fields))?;
+        for at in 0..structs.len() as isize {
+            let described: RArray = structs.entry(at)?;
+            let (name, kind) = (described.entry::<String>(1)?, kind_of(described.entry(2)?));
+            let id = schema.declare_struct(name, kind);
+            let (layout, fields) = layout_of(ruby, described, &mut held)?;
+            raised(ruby, schema.define_struct(id, fields))?;
             layouts.push(layout);
         }
         let flag = |name: &str| options.fetch::<_, bool>(ruby.to_symbol(name));
@@ -345,29 +343,13 @@ fn variables_of(class: RClass, is_union: bool, fields: RArray) -> Result<ClassVa
     Ok(ClassVariables { fields: variables, set_field, value })
 }
 
-/// The number by which descriptions tell binary from strings.
-const BINARY: u8 = 111;
-
 fn type_of(ruby: &Ruby, described: RArray) -> Result<Type, Error> {
-    let inside = |at| type_of(ruby, described.entry::<RArray>(at)?);
-    Ok(match described.entry::<u8>(0)? {
-        2 => Type::Bool,
-        3 => Type::Byte,
-        4 => Type::Double,
-        6 => Type::I16,
-        8 => Type::I32,
-        10 => Type::I64,
-        11 => Type::String,
-        BINARY => Type::Binary,
-        16 => Type::Uuid,
-        12 => Type::Struct(StructId(described.entry(1)?)),
-        13 => Type::map(inside(1)?, inside(2)?),
-        14 => Type::set(inside(1)?),
-        15 => Type::list(inside(1)?),
-        number => {
-            let message = format!("expected the number of one of Thrift's types, found {number}");
-            return Err(Error::new(ruby.exception_arg_error(), message));
-        }
+    let number = described.entry(0)?;
+    let inside = |at: u8| type_of(ruby, described.entry::<RArray>(at.into())?);
+    let found = Type::numbered(number, inside, || described.entry(1))?;
+    found.ok_or_else(|| {
+        let message = format!("expected the number of one of Thrift's types, found {number}");
+        Error::new(ruby.exception_arg_error(), message)
     })
 }
 

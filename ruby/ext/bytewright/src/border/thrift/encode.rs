@@ -243,26 +243,11 @@ impl<'a, W: Write> Walk<'a, W> {
                     value if value == rb_sys::Qfalse as VALUE => self.writer.bool(false),
                     _ => return Err(Refusal::Left),
                 },
-                Type::Byte => {
-                    let number = number_in(value, 8)?;
-                    self.writer.byte(number as i8);
-                }
-                Type::I16 => {
-                    let number = number_in(value, 16)?;
-                    self.writer.i16(number as i16);
-                }
-                Type::I32 | Type::Enum(_) => {
-                    let number = number_in(value, 32)?;
-                    self.writer.i32(number as i32);
-                }
-                Type::I64 => {
-                    let number = number_in(value, 64)?;
-                    self.writer.i64(number);
-                }
-                Type::Double => {
-                    let number = double(value)?;
-                    self.writer.double(number);
-                }
+                Type::Byte => self.writer.byte(number_in(value, 8)? as i8),
+                Type::I16 => self.writer.i16(number_in(value, 16)? as i16),
+                Type::I32 | Type::Enum(_) => self.writer.i32(number_in(value, 32)? as i32),
+                Type::I64 => self.writer.i64(number_in(value, 64)?),
+                Type::Double => self.writer.double(double(value)?),
                 Type::String => {
                     let string = as_utf8(value)?;
                     self.writer.string(bytes(string))?;
@@ -274,10 +259,7 @@ impl<'a, W: Write> Walk<'a, W> {
                     }
                     self.writer.string(bytes(value))?;
                 }
-                Type::Uuid => {
-                    let uuid = uuid(value)?;
-                    self.writer.uuid(&uuid);
-                }
+                Type::Uuid => self.writer.uuid(&uuid(value)?),
                 Type::Struct(id) => {
                     let layout = self.codec.layout(*id).ok_or(Refusal::Left)?;
                     if class_of(value) != layout.class as VALUE {

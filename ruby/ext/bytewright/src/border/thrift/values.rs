@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 
+use bytewright::batch::notation;
 use rb_sys::VALUE;
 
 use super::super::tables::new_string;
@@ -95,25 +96,10 @@ pub(super) unsafe fn set_of(hash: VALUE) -> VALUE {
 /// The text of a uuid.
 pub(super) unsafe fn uuid(bytes: &[u8]) -> VALUE {
     // SAFETY: it makes a String of what is on the stack.
-    unsafe { new_string(&uuid_digits(bytes), utf8()) }
+    unsafe { new_string(&notation::uuid_text(bytes), utf8()) }
 }
 
 /// Makes the text of a uuid for callers that know magnus's values.
 pub(crate) fn uuid_text(bytes: &[u8]) -> magnus::RString {
-    super::super::string_of(&uuid_digits(bytes), super::super::encoding_index(None))
-}
-
-/// `8-4-4-4-12` hexadecimal digits.
-fn uuid_digits(bytes: &[u8]) -> [u8; 36] {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = [b'-'; 36];
-    let mut places = text.iter_mut().enumerate().filter(|(at, _)| !matches!(at, 8 | 13 | 18 | 23));
-    for byte in bytes {
-        for digit in [byte >> 4, byte & 15] {
-            if let Some((_, place)) = places.next() {
-                *place = DIGITS.get(usize::from(digit)).copied().unwrap_or(b'0');
-            }
-        }
-    }
-    text
+    super::super::string_of(&notation::uuid_text(bytes), super::super::encoding_index(None))
 }
