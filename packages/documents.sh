@@ -128,5 +128,5 @@ for release; do
   fi
   rm -rf --one-file-system "${roots:?}/$release"
 done
-echo "documents: $works blocks work, $failures fail, $gaps gaps" >&2
+echo "documents: blocks that work: $works, that fail: $failures, gaps: $gaps" >&2
 [ "$failures" = 0 ] && [ $((works + gaps)) != 0 ]
