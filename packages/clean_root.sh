@@ -2,6 +2,7 @@
 # Runs commands where a newcomer would: in a clone of the last commit, in a minimal root of a Debian release. The root has
 # git and certificates; this machine lends Rust to it, and the crates that it downloaded. There is no locale.
 #
+#   packages/clean_root.sh answers RELEASE              fails if Debian's packages of the release cannot be reached
 #   packages/clean_root.sh make RELEASE FOLDER          makes the root in FOLDER, unless it is there, and clones anew
 #   packages/clean_root.sh run FOLDER COMMAND...        runs a command in the clone
 #
@@ -11,13 +12,17 @@ set -euo pipefail
 project=$(cd "$(dirname "$0")/.." && pwd)
 cargo=${CARGO_HOME:-$HOME/.cargo}
 
-make_root() { # make_root RELEASE ROOT
-  local mirror
-  mirror=$(awk '/^URIs:/ { print $2; exit } /^deb / { print $2; exit }' \
-    /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null || true)
+mirror=$(awk '/^URIs:/ { print $2; exit } /^deb / { print $2; exit }' \
+  /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list 2>/dev/null || true)
+
+bootstrap() { # bootstrap RELEASE WHERE OPTION...
   # A mirror that lags behind serves lists that have expired.
-  mmdebstrap --quiet --variant=minbase --include=ca-certificates,git --keyring=/usr/share/keyrings \
+  mmdebstrap --quiet "${@:3}" --keyring=/usr/share/keyrings \
     --aptopt='Acquire::Check-Valid-Until "false"' "$1" "$2" ${mirror:+"$mirror"}
+}
+
+make_root() { # make_root RELEASE ROOT
+  bootstrap "$1" "$2" --variant=minbase --include=ca-certificates,git
   if [ -n "$mirror" ] && [ "$1" != sid ]; then
     echo "deb $mirror-security $1-security main" >>"$2/etc/apt/sources.list"
   fi
@@ -62,6 +67,7 @@ run() { # run ROOT COMMAND...: what is mounted is unmounted when the command has
 }
 
 case ${1:-} in
+answers) bootstrap "$2" - --variant=custom --format=null ;;
 make)
   [ -e "$3/made" ] || { rm -rf --one-file-system "$3" && mkdir -p "$3" && make_root "$2" "$3"; }
   clone "$3"
