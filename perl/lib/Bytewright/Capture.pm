@@ -98,6 +98,8 @@ A capture in pcap or pcapng, plain, gzip or zstd. Each question reads it anew. F
 nanoseconds since 1970-01-01 00:00 UTC, durations microseconds, addresses text; a field that a packet does not have is undef.
 Damage dies with a L<Bytewright::Error> after all that is before it, unless C<damage> is C<keep>.
 
+L<Bytewright::Questions> has more methods, which add packets up to a table: C<endpoints> and others.
+
 Under C<-T>, all values are tainted.
 
 =head1 METHODS
@@ -212,10 +214,6 @@ Only packets that meet this condition, such as "dst_port == 443 and length > 1e3
 =back
 
 =for generated end
-
-=head2 questions by name
-
-L<Bytewright::Questions> has the methods that add packets up to a table, such as C<endpoints>.
 
 =head2 next
 
