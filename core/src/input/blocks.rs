@@ -13,7 +13,7 @@ use super::selection::{Selection, decode_selected};
 use crate::bytes::Source;
 use crate::capture::{Decoder, Record, Step};
 use crate::packet::DecodeOptions;
-use crate::workers::{Limits, Workers};
+use crate::workers::{WorkerLimits, Workers};
 use crate::{Error, Result};
 
 /// Bytes of a block: it stays in the cache of a core while its packets are decoded.
@@ -34,7 +34,7 @@ pub(super) fn start(records: &StreamRecords, jobs: usize) -> Option<Box<dyn Reco
     }
     let count = jobs * BLOCKS_PER_JOB;
     let kits = (0..count).map(|_| Kit::new(records)).collect::<Option<Vec<_>>>()?;
-    let workers = Workers::start(Limits { threads: jobs, tasks: count, weight: 1 }).ok()?;
+    let workers = Workers::start(WorkerLimits { threads: jobs, tasks: count, weight: 1 }).ok()?;
     let link = Link {
         decoder: records.decoder.clone(),
         offset: stream.position(),

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use super::Durability;
 use crate::error::{Error, Result};
 use crate::files::{
-    FileOwner, FileSystem, Found, LockKind, SharedFile, SharedMode, Storage, Stranger,
+    FileOwner, FileSystem, FoundFile, LockKind, SharedFile, SharedMode, Storage, Stranger,
 };
 pub(super) use format::Journal;
 pub(super) use format::{Evidence, Header, cut_hash};
@@ -123,10 +123,10 @@ impl JournalFile {
         });
         match found {
             // Another file of that name stays as it is.
-            Ok(Found::File(file)) if state(&beginning(&*file)?).is_some() => {
+            Ok(FoundFile::File(file)) if state(&beginning(&*file)?).is_some() => {
                 self.opened = Some(Opened { file, is_writable, made_for: None });
             }
-            Ok(Found::Stranger(stranger)) if !matches!(stranger, Stranger::Kind(_)) => {
+            Ok(FoundFile::Stranger(stranger)) if !matches!(stranger, Stranger::Kind(_)) => {
                 return Ok(Some(stranger));
             }
             Ok(_) => {}
@@ -210,9 +210,9 @@ impl JournalFile {
         let Some(path) = &self.path else { return true };
         let look = || -> io::Result<bool> {
             Ok(match system.open_found(path, false, like.owner()?.user)? {
-                Found::File(file) => is_live(&*file)?,
-                Found::Nothing => false,
-                Found::Stranger(_) => true,
+                FoundFile::File(file) => is_live(&*file)?,
+                FoundFile::Nothing => false,
+                FoundFile::Stranger(_) => true,
             })
         };
         look().unwrap_or_else(|error| !is_no_journal(&error))
@@ -238,9 +238,9 @@ impl JournalFile {
         let owner = like.owner()?;
         let path = self.path(system, store)?;
         let file = match system.open_found(path, true, owner.user)? {
-            Found::File(file) => file,
-            Found::Nothing => system.open(path, SharedMode::CreateLike(owner))?,
-            Found::Stranger(stranger) => return Ok(Some(stranger)),
+            FoundFile::File(file) => file,
+            FoundFile::Nothing => system.open(path, SharedMode::CreateLike(owner))?,
+            FoundFile::Stranger(stranger) => return Ok(Some(stranger)),
         };
         if state(&beginning(&*file)?).is_none() {
             return Err(io::ErrorKind::AlreadyExists.into());

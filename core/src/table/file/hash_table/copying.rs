@@ -14,7 +14,7 @@ use super::log_index::{KeyHash, LogIndex, Words};
 use super::view::View;
 use crate::error::{Error, Result};
 use crate::files::LENS_LEN;
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 use crate::wire;
 
 /// Bytes of log that are looked at together. While the processor brings the lines of the index that the
@@ -173,7 +173,7 @@ impl Copying {
 
     fn copy(&mut self, seen: &Seen) -> Result<()> {
         let bytes = self.walk.reader.view(seen.place, seen.len)?;
-        let record = bytes.and_then(|bytes| Record::take(&mut wire::Reader::new(bytes)));
+        let record = bytes.and_then(|bytes| HeapRecord::take(&mut wire::Reader::new(bytes)));
         let record = record.ok_or_else(|| Error::internal("a record in view that is gone"))?;
         let mut old = None;
         if seen.place >= self.first_end {
@@ -253,7 +253,7 @@ impl Walk {
             let Some((record, len)) = found else {
                 return Err(self.reader.log().corrupt(self.at, "a record"));
             };
-            let is_deletion = matches!(record, Record::Deletion { .. });
+            let is_deletion = matches!(record, HeapRecord::Deletion { .. });
             let (hash, place) = (hash(record.key()), self.at);
             batch.push(Seen { hash, place, len: len as usize, is_deletion });
             self.at += len;

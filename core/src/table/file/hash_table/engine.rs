@@ -19,7 +19,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::files::{
     CHECK_LEN, CommitFrame, FileStatus, FrameBuffer, FrameFlags, HEADER_LEN, ProcessMark,
 };
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 use crate::table::{Scan, Stat};
 
 /// Longest time between a question and the commit that it is about.
@@ -180,7 +180,7 @@ impl Engine {
         let mut found = None;
         self.view.index().index.find(hash, |place| {
             let (record, len) = self.read(place, buffer)?;
-            if let Record::Entry { key: stored, value } = record
+            if let HeapRecord::Entry { key: stored, value } = record
                 && stored == key
             {
                 let end = len as usize - CHECK_LEN;
@@ -192,7 +192,7 @@ impl Engine {
     }
 
     /// The record at `place`, which may be waiting to be written.
-    fn read<'b>(&'b self, place: u64, buffer: &'b mut Vec<u8>) -> Result<(Record<'b>, u64)> {
+    fn read<'b>(&'b self, place: u64, buffer: &'b mut Vec<u8>) -> Result<(HeapRecord<'b>, u64)> {
         let Some((record, bytes)) = self.transaction.record(place) else {
             let end = match self.transaction.depth() {
                 0 => self.extent.end,
@@ -220,14 +220,14 @@ impl Engine {
     pub(super) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let old = self.find_old(key)?;
         self.view.index().reserve()?;
-        self.change(&Record::Entry { key, value }, old)?;
+        self.change(&HeapRecord::Entry { key, value }, old)?;
         self.compact_beside()
     }
 
     pub(super) fn delete(&mut self, key: &[u8]) -> Result<bool> {
         let old = self.find_old(key)?;
         if old.is_some() {
-            self.change(&Record::Deletion { key }, old.clone())?;
+            self.change(&HeapRecord::Deletion { key }, old.clone())?;
             self.compact_beside()?;
         }
         Ok(old.is_some())
@@ -248,13 +248,13 @@ impl Engine {
     }
 
     /// Writes `record`, or lets it wait with its transaction, and changes the index.
-    fn change(&mut self, record: &Record<'_>, old: Option<StoredEntry>) -> Result<()> {
+    fn change(&mut self, record: &HeapRecord<'_>, old: Option<StoredEntry>) -> Result<()> {
         let is_alone = self.transaction.depth() == 0;
         let place = match is_alone {
             true => self.write_alone(record)?,
             false => self.add(record)?,
         };
-        let new = matches!(record, Record::Entry { .. }).then_some(place);
+        let new = matches!(record, HeapRecord::Entry { .. }).then_some(place);
         let hash = self.view.hash(record.key());
         let old_place = old.as_ref().map(|old| old.place);
         self.view.index().change(hash, old_place, new, place)?;
@@ -268,7 +268,7 @@ impl Engine {
     }
 
     /// Commits one record by itself, and says where it is.
-    fn write_alone(&mut self, record: &Record<'_>) -> Result<u64> {
+    fn write_alone(&mut self, record: &HeapRecord<'_>) -> Result<u64> {
         self.frame.begin(self.extent.end, self.view.log.salt);
         let place = self.frame.put(record);
         let outcome = self.write_commit(FrameFlags::default());
@@ -297,7 +297,7 @@ impl Engine {
     }
 
     /// Adds a record to the open transaction, and says where it will be.
-    fn add(&mut self, record: &Record<'_>) -> Result<u64> {
+    fn add(&mut self, record: &HeapRecord<'_>) -> Result<u64> {
         if self.transaction.is_full_for(record) {
             self.write_part(false)?;
         }
@@ -553,7 +553,7 @@ impl Engine {
         let written = second.and_then(|()| log.storage.write_at(0, &header[..HEADER_LEN]));
         written.map_err(|error| self.fail("write the table", &error))?;
         self.frame.begin(offset, log.salt);
-        self.frame.put(&Record::Deletion { key: &random_key() });
+        self.frame.put(&HeapRecord::Deletion { key: &random_key() });
         let frame = self.write_frame(FrameFlags { closes: true, ..FrameFlags::default() })?;
         self.extent.commit(&frame);
         Ok(())

@@ -6,7 +6,7 @@ use super::extent::Extent;
 use super::header::{Header, LOG_END_MAX, Log};
 use crate::error::{Error, Result};
 use crate::files::{FrameBuffer, FrameFlags, Storage};
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 
 /// The payload of the frames that are written: less than this and one record.
 const FRAME_LEN: usize = 256 << 10;
@@ -38,7 +38,7 @@ impl NextGeneration {
     }
 
     /// Adds a record, and says where it is.
-    pub(super) fn add(&mut self, record: &Record<'_>) -> Result<u64> {
+    pub(super) fn add(&mut self, record: &HeapRecord<'_>) -> Result<u64> {
         if self.frame.payload_len() > 0 && self.frame.payload_len_with(record) > FRAME_LEN {
             self.write_frame(false)?;
         }
@@ -54,7 +54,7 @@ impl NextGeneration {
         &'b self,
         place: u64,
         buffer: &'b mut Vec<u8>,
-    ) -> Result<(Record<'b>, u64)> {
+    ) -> Result<(HeapRecord<'b>, u64)> {
         if place < self.extent.end {
             return self.log.record(place, self.extent.end, buffer);
         }

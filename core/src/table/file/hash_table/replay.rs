@@ -8,7 +8,7 @@ use super::header::LogReader;
 use super::view::View;
 use crate::error::Result;
 use crate::files::CommitFrame;
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 
 /// Rest of a log behind the transactions that were taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,8 +73,8 @@ fn take_in(
     let mut index = view.index();
     reader.each_record(frame, |record, range| {
         let (key, new) = match record {
-            Record::Entry { key, .. } => (key, Some(range.start)),
-            Record::Deletion { key } => (key, None),
+            HeapRecord::Entry { key, .. } => (key, Some(range.start)),
+            HeapRecord::Deletion { key } => (key, None),
         };
         let hash = view.hash(key);
         let mut old_len = 0;

@@ -10,7 +10,7 @@ use super::transaction::Transaction;
 use super::view::View;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{CHECK_LEN, ProcessMark};
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 use crate::table::{Scan, Snapshot};
 
 /// A hashed table as it was when this was taken. It keeps the file of its generation open, and what
@@ -63,13 +63,13 @@ struct Pending {
 }
 
 impl Pending {
-    fn add(&mut self, record: &Record<'_>) {
+    fn add(&mut self, record: &HeapRecord<'_>) {
         let at = match record {
-            Record::Entry { key, value } => {
+            HeapRecord::Entry { key, value } => {
                 self.entries.push(Some((key.to_vec(), value.to_vec())));
                 Some(self.entries.len() - 1)
             }
-            Record::Deletion { .. } => None,
+            HeapRecord::Deletion { .. } => None,
         };
         if let Some(Some(before)) = self.keys.insert(record.key().to_vec(), at) {
             self.entries[before] = None;
@@ -166,7 +166,7 @@ fn value_len_of(
 ) -> Result<Option<usize>> {
     let (record, len) = view.log.record(place, end, buffer)?;
     let value_len = match record {
-        Record::Entry { key: found, value } if found == key => value.len(),
+        HeapRecord::Entry { key: found, value } if found == key => value.len(),
         _ => return Ok(None),
     };
     buffer.truncate(len as usize - CHECK_LEN);
@@ -240,7 +240,7 @@ impl HashScan {
             let record = self.reader.record(place, self.frame_end)?;
             let (record, len) = record.ok_or_else(|| view.log.corrupt(place, "a record"))?;
             self.at += len;
-            let Record::Entry { key, .. } = record else { continue };
+            let HeapRecord::Entry { key, .. } = record else { continue };
             let is_hidden = |pending: &Arc<Pending>| pending.keys.contains_key(key);
             if self.snapshot.pending.as_ref().is_some_and(is_hidden) {
                 continue;
@@ -270,7 +270,7 @@ impl Scan for HashScan {
         if let Some((place, len)) = self.find_next()? {
             self.is_over = false;
             return match self.reader.record_of_len(place, len)? {
-                Some((Record::Entry { key, value }, _)) => Ok(Some((key, value))),
+                Some((HeapRecord::Entry { key, value }, _)) => Ok(Some((key, value))),
                 _ => Err(Error::internal("a record in view that is gone")),
             };
         }

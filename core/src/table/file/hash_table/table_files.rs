@@ -17,7 +17,7 @@ use super::header::Log;
 use super::index_name;
 use super::log_index::{AnonymousWords, Words};
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{Directory, Displaced, FileAccess, Found, Mapping, Storage, Stranger};
+use crate::files::{Directory, Displaced, FileAccess, FoundFile, Mapping, Storage, Stranger};
 
 /// An index of fewer words than this is in memory of the process: one MiB.
 pub(super) const MAPPED_WORDS_MIN: usize = (1 << 20) / size_of::<u64>();
@@ -54,10 +54,10 @@ impl HashTableFiles {
     }
 
     /// The index that was kept beside `log`, unless it is a stranger's.
-    pub(super) fn checkpoint(&self, log: &dyn Storage) -> Found<Box<dyn Storage>> {
+    pub(super) fn checkpoint(&self, log: &dyn Storage) -> FoundFile<Box<dyn Storage>> {
         // What cannot be opened is left alone, too.
         let found = self.directory.open_found(&self.checkpoint_name(), log);
-        found.unwrap_or(Found::Stranger(Stranger::Kind("a file that cannot be opened")))
+        found.unwrap_or(FoundFile::Stranger(Stranger::Kind("a file that cannot be opened")))
     }
 
     /// Takes the index away that was kept beside `log`, which means nothing any more.
@@ -71,9 +71,9 @@ impl HashTableFiles {
     /// Gives `next` the name of the index that was kept beside `log`, unless something else has it.
     pub(super) fn keep_checkpoint(&self, next: &dyn Storage, log: &dyn Storage) -> io::Result<()> {
         let displaced = match self.checkpoint(log) {
-            Found::Nothing => Displaced::Nothing,
-            Found::File(file) if is_checkpoint(&*file) => Displaced::Any,
-            Found::File(_) | Found::Stranger(_) => return Ok(()),
+            FoundFile::Nothing => Displaced::Nothing,
+            FoundFile::File(file) if is_checkpoint(&*file) => Displaced::Any,
+            FoundFile::File(_) | FoundFile::Stranger(_) => return Ok(()),
         };
         self.directory.publish(next, &self.checkpoint_name(), displaced)
     }

@@ -11,7 +11,7 @@ use super::extent::Extent;
 use super::log_index::KeyHash;
 use super::view::View;
 use crate::files::{CommitFrame, FrameBuffer, FrameFlags, PAYLOAD_LEN_MAX, Salt};
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 
 /// Record of one change, to take it back.
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +102,7 @@ impl Transaction {
     }
 
     /// Returns true if `record` has no more room in the frame.
-    pub(super) fn is_full_for(&self, record: &Record<'_>) -> bool {
+    pub(super) fn is_full_for(&self, record: &HeapRecord<'_>) -> bool {
         self.has_records() && self.frame.payload_len_with(record) > PAYLOAD_LEN_MAX
     }
 
@@ -112,12 +112,12 @@ impl Transaction {
     }
 
     /// Adds a record, and says where it will be.
-    pub(super) fn add(&mut self, record: &Record<'_>) -> u64 {
+    pub(super) fn add(&mut self, record: &HeapRecord<'_>) -> u64 {
         self.frame.put(record)
     }
 
     /// The record at `place`, and its bytes, where they are here and not in the log.
-    pub(super) fn record(&self, place: u64) -> Option<(Record<'_>, &[u8])> {
+    pub(super) fn record(&self, place: u64) -> Option<(HeapRecord<'_>, &[u8])> {
         if self.savepoints.is_empty() { None } else { self.frame.record(place) }
     }
 

@@ -29,7 +29,7 @@ use crate::files::{
     CommitFrame, CommitLog, Displaced, FileKind, FileOwner, FrameBuffer, FrameFlags, HEADER_LEN,
     LogHeader, LogReader, Mapping, Salt, Storage, begins_like,
 };
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 use crate::table::file::random::random_number;
 
 const MAGIC: &[u8; 8] = b"\x89BWL\r\n\x1a\n";
@@ -176,7 +176,7 @@ impl RedoLog {
 
     /// Appends a commit of one change, and says whether it did: one that is too long, or a directory
     /// without the right to make files, is none for a log.
-    pub(super) fn append_one(&mut self, number: u64, record: &Record<'_>) -> Result<bool> {
+    pub(super) fn append_one(&mut self, number: u64, record: &HeapRecord<'_>) -> Result<bool> {
         if record.len() > PAYLOAD_LEN_MAX || !self.is_open()? {
             return Ok(false);
         }
@@ -193,8 +193,8 @@ impl RedoLog {
         self.begin_frame(number);
         for (key, value) in changes.iter() {
             let record = match value {
-                Some(value) => Record::Entry { key, value },
-                None => Record::Deletion { key },
+                Some(value) => HeapRecord::Entry { key, value },
+                None => HeapRecord::Deletion { key },
             };
             if self.frame.payload_len_with(&record) > PAYLOAD_LEN_MAX {
                 return Ok(false);
@@ -465,8 +465,8 @@ fn redo(
 ) -> Result<()> {
     reader.each_record(frame, |record, _| {
         match record {
-            Record::Entry { key, value } => changes.set(key, Some(value)),
-            Record::Deletion { key } => changes.set(key, None),
+            HeapRecord::Entry { key, value } => changes.set(key, Some(value)),
+            HeapRecord::Deletion { key } => changes.set(key, None),
         }
         Ok(())
     })

@@ -14,7 +14,7 @@ use super::uses::Uses;
 use super::view::{Below, FoundValue, Spill, View, find};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{ProcessMark, Storage};
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 use crate::table::file::options::SyncMode;
 use crate::table::{KeyRange, Scan, Snapshot, Stat};
 
@@ -390,8 +390,8 @@ impl State {
     /// Commits one change.
     fn commit_one(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         let record = match value {
-            Some(value) => Record::Entry { key, value },
-            None => Record::Deletion { key },
+            Some(value) => HeapRecord::Entry { key, value },
+            None => HeapRecord::Deletion { key },
         };
         let is_logged = self.log_commit(|log, number| log.append_one(number, &record))?;
         self.take_in(is_logged, |committed| committed.set(key, value))
