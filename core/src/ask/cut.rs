@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::bytes::Cancel;
-use crate::capture::{BlockOptions, Clock, Format, Frame, Interface, Record};
+use crate::capture::{BlockOptions, Clock, Format, Interface, Record, WrittenFrame};
 use crate::export::CaptureFile;
 use crate::input::{
     CaptureReader, RecordPlace, RecordSource, Sink, Stop, StreamRecords, damage_of,
@@ -202,7 +202,7 @@ struct Input {
 /// A packet that waits.
 struct Head {
     ts: i64,
-    frame: Frame<'static>,
+    frame: WrittenFrame<'static>,
     captured: Vec<u8>,
     options: Vec<u8>,
     like: BlockOptions<'static>,
@@ -256,7 +256,7 @@ impl Input {
     fn write_up_to(&mut self, limit: (i64, usize), index: usize, cut: &mut Cut<'_>) -> Result<()> {
         if let Some(head) = self.head.take() {
             let options = head.like.over(&head.options);
-            let frame = Frame { captured: &head.captured, options, ..head.frame };
+            let frame = WrittenFrame { captured: &head.captured, options, ..head.frame };
             cut.write(&frame, head.ts)?;
         }
         let Input { records, is_ended, head, interfaces, sections, ts } = self;
@@ -354,7 +354,7 @@ impl Selector<'_, '_> {
         };
         let keep = self.cut.options.snaplen.unwrap_or(u32::MAX) as usize;
         let captured = record.captured.get(..keep).unwrap_or(record.captured);
-        let frame = Frame {
+        let frame = WrittenFrame {
             interface: *interface,
             stamp: origin.stamp,
             ts: record.ts,
@@ -372,7 +372,7 @@ impl Selector<'_, '_> {
             captured: captured.to_vec(),
             options: origin.options.bytes().to_vec(),
             like: origin.options.over(&[]),
-            frame: Frame { captured: &[], options: BlockOptions::NONE, ..frame },
+            frame: WrittenFrame { captured: &[], options: BlockOptions::NONE, ..frame },
         });
         Ok(false)
     }
@@ -432,7 +432,7 @@ impl CutOptions {
 
 impl Cut<'_> {
     #[inline]
-    fn write(&mut self, frame: &Frame<'_>, ts: i64) -> Result<()> {
+    fn write(&mut self, frame: &WrittenFrame<'_>, ts: i64) -> Result<()> {
         self.file.frame(frame)?;
         self.totals.packets += 1;
         self.totals.bytes += u64::from(frame.length);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::compressor::Compressor;
 use super::output::OutputOptions;
 use crate::bytes::Compression;
-use crate::capture::{BlockOptions, Clock, Encoder, Format, Frame, Interface, Stamp};
+use crate::capture::{BlockOptions, Clock, Encoder, Format, Interface, Stamp, WrittenFrame};
 use crate::files::FileWriter;
 use crate::{Error, ErrorKind, Result};
 
@@ -57,7 +57,7 @@ impl CaptureForm {
 /// A capture that is written, packet by packet.
 ///
 /// ```
-/// use bytewright::capture::{Format, Interface, Clock, BlockOptions, Frame, Stamp};
+/// use bytewright::capture::{Format, Interface, Clock, BlockOptions, Stamp, WrittenFrame};
 /// use bytewright::export::{CaptureFile, OutputOptions};
 /// # fn main() -> bytewright::Result<()> {
 /// # let path = std::env::temp_dir().join(format!("bytewright-doc-{}.pcapng.gz", std::process::id()));
@@ -242,7 +242,7 @@ impl CaptureFile {
     /// # Errors
     /// Those of [`Encoder::frame`]; what the system did not take, which comes again from then on.
     #[inline]
-    pub fn frame(&mut self, frame: &Frame<'_>) -> Result<()> {
+    pub fn frame(&mut self, frame: &WrittenFrame<'_>) -> Result<()> {
         if self.gather(frame)? { self.write_gathered() } else { Ok(()) }
     }
 
@@ -251,7 +251,7 @@ impl CaptureFile {
     /// # Errors
     /// Those of [`Encoder::frame`].
     #[inline]
-    pub(crate) fn gather(&mut self, frame: &Frame<'_>) -> Result<bool> {
+    pub(crate) fn gather(&mut self, frame: &WrittenFrame<'_>) -> Result<bool> {
         if let Err(error) = self.encoder.frame(&mut self.gathered, frame) {
             return Err(error.in_file(&self.name));
         }
@@ -283,7 +283,7 @@ impl CaptureFile {
         };
         let stamp = ts.map_or(Stamp::Missing, Stamp::Nanoseconds);
         let options = BlockOptions::NONE;
-        self.frame(&Frame { interface, stamp, ts, length, captured, options })
+        self.frame(&WrittenFrame { interface, stamp, ts, length, captured, options })
     }
 
     /// Hands on what is gathered, so that the reader of a pipe has it.

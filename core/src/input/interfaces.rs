@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::capture::{Decoder, Record};
-use crate::packet::Interface;
+use crate::packet::FrameInterface;
 
 /// An entry for packets in a row that came through the same interface: most captures have one for all of a batch.
 #[derive(Debug, Clone, Default)]
@@ -53,9 +53,9 @@ impl Interfaces {
 
     /// The interface of the packet at `index`.
     #[inline]
-    pub(super) fn get(&self, index: usize) -> Option<Interface<'_>> {
+    pub(super) fn get(&self, index: usize) -> Option<FrameInterface<'_>> {
         let run = self.run(index)?;
-        Some(Interface { number: run.number?, name: run.name.as_deref() })
+        Some(FrameInterface { number: run.number?, name: run.name.as_deref() })
     }
 
     #[inline]

@@ -9,7 +9,7 @@ use super::device::{Device, DevicePacket, Statistics, TIMEOUT};
 use super::filter::link_type_of;
 use super::{CaptureOptions, CaptureReader, LiveOptions};
 use crate::bytes::{ByteStream, Cancel, Compression, CompressionChoice, Source};
-use crate::capture::{BlockOptions, Clock, Encoder, Format, Frame, Interface, Stamp};
+use crate::capture::{BlockOptions, Clock, Encoder, Format, Interface, Stamp, WrittenFrame};
 use crate::{Error, Result};
 
 /// Bytes of a record beside those of the packet, at most.
@@ -268,9 +268,9 @@ impl Drop for LiveSource {
     }
 }
 
-fn frame<'a>(packet: &DevicePacket<'a>, interface: u32) -> Frame<'a> {
+fn frame<'a>(packet: &DevicePacket<'a>, interface: u32) -> WrittenFrame<'a> {
     let ts = i64::from(packet.seconds) * 1_000_000_000 + i64::from(packet.nanoseconds);
-    Frame {
+    WrittenFrame {
         interface,
         stamp: Stamp::Nanoseconds(ts),
         ts: Some(ts),
@@ -287,7 +287,7 @@ mod tests {
     use crate::ask::{IntervalPart, flows_by_interval};
     use crate::bytes::StreamOptions;
     use crate::flow::FlowOptions;
-    use crate::packet::{Columns, Field, LinkType};
+    use crate::packet::{Field, LinkType, PacketColumns};
 
     /// A packet that comes, or none for so long that the system has no packet left.
     enum Event {
@@ -359,7 +359,7 @@ mod tests {
     fn what_is_left_of_a_packet_need_not_match_the_filter_that_the_system_applied() {
         let options = CaptureOptions { filter: Some("udp port 53".into()), ..Default::default() };
         let mut reader = reader(vec![Event::Packet(1), Event::Packet(2)], &options);
-        let mut columns = Columns::new(&[Field::Length]);
+        let mut columns = PacketColumns::new(&[Field::Length]);
         reader.read_columns(&mut columns, 10).unwrap();
         assert_eq!(columns.len(), 1);
         assert_eq!(reader.selection().as_deref(), Some("udp port 53"));

@@ -10,7 +10,7 @@ use super::selection::Selection;
 use super::{CaptureOptions, FrameBatch};
 use crate::bytes::{ByteStream, Cancel};
 use crate::capture::{Decoder, Record};
-use crate::packet::{Columns, DecodeOptions, Frame, Packet};
+use crate::packet::{DecodeOptions, Frame, Packet, PacketColumns};
 use crate::query::Condition;
 use crate::{Error, Result};
 
@@ -232,7 +232,7 @@ impl CaptureReader {
     ///
     /// # Errors
     /// Those of the stream and the decoder, once all rows before the damage were given.
-    pub fn read_columns(&mut self, columns: &mut Columns, rows_max: usize) -> Result<()> {
+    pub fn read_columns(&mut self, columns: &mut PacketColumns, rows_max: usize) -> Result<()> {
         if columns.needs_frames() {
             return self.read_frame_columns(columns, rows_max, None);
         }
@@ -252,7 +252,7 @@ impl CaptureReader {
     /// Those of [`CaptureReader::read_columns`].
     pub fn read_columns_where(
         &mut self,
-        columns: &mut Columns,
+        columns: &mut PacketColumns,
         rows_max: usize,
         condition: &Condition,
     ) -> Result<()> {
@@ -262,7 +262,7 @@ impl CaptureReader {
     /// Fills `columns` packet by packet, with those that hold a condition, or with all.
     fn read_frame_columns(
         &mut self,
-        columns: &mut Columns,
+        columns: &mut PacketColumns,
         rows_max: usize,
         condition: Option<&Condition>,
     ) -> Result<()> {
@@ -386,7 +386,7 @@ impl StreamRecords {
     }
 
     /// Adds packets to `columns` until there are `rows_max`, or the capture ends.
-    fn read_columns(&mut self, columns: &mut Columns, rows_max: usize) -> Result<()> {
+    fn read_columns(&mut self, columns: &mut PacketColumns, rows_max: usize) -> Result<()> {
         let mut block = Block { packets: Vec::with_capacity(BLOCK_PACKETS), room: 0 };
         let result = loop {
             block.room = BLOCK_PACKETS.min(rows_max - columns.len());
@@ -451,7 +451,7 @@ impl Batches {
     }
 
     /// Adds packets to `columns` until there are `rows_max`, or the capture ends.
-    fn read_columns(&mut self, columns: &mut Columns, rows_max: usize) -> Result<()> {
+    fn read_columns(&mut self, columns: &mut PacketColumns, rows_max: usize) -> Result<()> {
         while columns.len() < rows_max && self.supply()? {
             let packets = self.batch.packets().get(self.at..).unwrap_or_default();
             let count = packets.len().min(rows_max - columns.len());

@@ -6,7 +6,7 @@ use super::parts::CapturePart;
 use super::selection::{Selection, decode_selected};
 use crate::bytes::{ByteStream, Compression};
 use crate::capture::{Decoder, Format, Record, Step};
-use crate::packet::{DecodeOptions, Frame, FrameMeta, Interface, LinkType, Packet, Status};
+use crate::packet::{DecodeOptions, Frame, FrameInterface, FrameMeta, LinkType, Packet, Status};
 use crate::{Error, ErrorKind, Result};
 
 /// Known facts about a capture beside its packets.
@@ -297,7 +297,10 @@ impl<'v> RecordPlace<'v> {
     {
         let interface = record.interface.map(|number| {
             let interface = self.decoder.interfaces().get(number as usize);
-            Interface { number, name: interface.and_then(|interface| interface.name.as_deref()) }
+            FrameInterface {
+                number,
+                name: interface.and_then(|interface| interface.name.as_deref()),
+            }
         });
         Frame::new(packet, record.captured, interface)
     }
