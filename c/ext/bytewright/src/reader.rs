@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 
-use bytewright::batch::{Batch, Origin, Schema};
+use bytewright::batch::{Batch, RowOrigin, Schema};
 use bytewright::bytes::FileSource;
 use bytewright::host::{Operation, Reader, ReaderOptions, SingleCaller, Whence, record_schema};
 use bytewright::options::NamedOptions;
@@ -521,7 +521,7 @@ pub unsafe extern "C" fn bw_reader_rows(
         // SAFETY: the caller's promise about `reader`.
         let reader = given(unsafe { take_back(reader, "a reader") }?, "a reader")?;
         let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
-        let origin = Origin { sources: vec![reader.reader.name().to_owned()], filter: None };
+        let origin = RowOrigin { sources: vec![reader.reader.name().to_owned()], filter: None };
         let of_rows = schema.clone();
         let next = move || {
             let batch = reader.records(&template, &schema, rows)?;

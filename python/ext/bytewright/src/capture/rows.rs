@@ -9,7 +9,7 @@ use bytewright::ask::{
     Answer, CallOptions, FlowQuestion, PacketOptions, Question, QuestionSpec, ToldFlows,
 };
 use bytewright::batch::arrow::{ArrowSchema, Layout};
-use bytewright::batch::{self, ExportOptions, Origin, Schema};
+use bytewright::batch::{self, ExportOptions, RowOrigin, Schema};
 use bytewright::error::excerpt;
 use bytewright::export::{OutputOptions, ParquetFile};
 use bytewright::files::FileId;
@@ -171,7 +171,7 @@ impl Rows {
     }
 
     /// Returns the origin of the rows, for whoever finds them in a file later.
-    fn origin(&self) -> Origin {
+    fn origin(&self) -> RowOrigin {
         let sources = self.captures.iter().map(|source| match source {
             Source::Capture(capture) => capture.get().capture.name().to_owned(),
             Source::Path(path) => path.display().to_string(),
@@ -180,7 +180,7 @@ impl Rows {
             Some(Source::Capture(capture)) => capture.get().options.filter.clone(),
             _ => self.options.filter.clone(),
         };
-        Origin { sources: sources.collect(), filter }
+        RowOrigin { sources: sources.collect(), filter }
     }
 }
 
