@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::extent::Extent;
+use super::extent::LogExtent;
 use super::header::LogReader;
 use super::transaction::Transaction;
-use super::view::View;
+use super::view::GenerationView;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{CHECK_LEN, ProcessMark};
 use crate::heap::record::HeapRecord;
@@ -17,7 +17,7 @@ use crate::table::{Scan, Snapshot};
 /// the index displaces since in memory.
 #[derive(Debug, Clone)]
 pub(super) struct HashSnapshot {
-    held: Arc<Held>,
+    held: Arc<HeldGeneration>,
     /// Changes that an open transaction had made.
     pending: Option<Arc<Pending>>,
     len: u64,
@@ -25,14 +25,14 @@ pub(super) struct HashSnapshot {
 
 /// Keeps what a snapshot needs, as long as it or a scan of it is there.
 #[derive(Debug)]
-struct Held {
-    view: Arc<View>,
-    extent: Extent,
+struct HeldGeneration {
+    view: Arc<GenerationView>,
+    extent: LogExtent,
     /// The index goes on in the process that has the table; a child sees it change, but is not told.
     process: ProcessMark,
 }
 
-impl Drop for Held {
+impl Drop for HeldGeneration {
     fn drop(&mut self) {
         if self.process.is_here() {
             self.view.index().remove_snapshot(self.extent.end);
@@ -40,7 +40,7 @@ impl Drop for Held {
     }
 }
 
-impl Held {
+impl HeldGeneration {
     fn check_process(&self) -> Result<()> {
         match self.process.is_here() {
             true => Ok(()),
@@ -80,14 +80,18 @@ impl Pending {
 impl HashSnapshot {
     /// The table at `extent`, of which `transaction` has changed some.
     pub(super) fn take(
-        view: &Arc<View>,
-        extent: &Extent,
-        committed: &Extent,
+        view: &Arc<GenerationView>,
+        extent: &LogExtent,
+        committed: &LogExtent,
         transaction: &Transaction,
         process: ProcessMark,
     ) -> Result<HashSnapshot> {
         let start = extent.start.min(committed.end);
-        let held = Held { view: view.clone(), extent: Extent { start, ..*committed }, process };
+        let held = HeldGeneration {
+            view: view.clone(),
+            extent: LogExtent { start, ..*committed },
+            process,
+        };
         let mut index = view.index();
         index.add_snapshot(committed.end);
         for undo in transaction.changes().filter(|undo| undo.old != 0) {
@@ -104,7 +108,7 @@ impl HashSnapshot {
 
     /// All entries, in the order of their last write.
     pub(super) fn records(&self) -> HashScan {
-        let Held { view, extent, .. } = &*self.held;
+        let HeldGeneration { view, extent, .. } = &*self.held;
         HashScan {
             reader: LogReader::new(view.log.clone(), extent.end),
             snapshot: self.clone(),
@@ -117,7 +121,7 @@ impl HashSnapshot {
     }
 
     fn displaced(&self, key: &[u8], buffer: &mut Vec<u8>) -> Result<Option<usize>> {
-        let Held { view, extent, .. } = &*self.held;
+        let HeldGeneration { view, extent, .. } = &*self.held;
         let hash = view.hash(key);
         let index = view.index();
         for place in index.displaced_since(hash, extent.end) {
@@ -137,7 +141,11 @@ impl HashSnapshot {
 }
 
 /// Reads the changes of `transaction` again from where they are.
-fn pending(view: &View, extent: &Extent, transaction: &Transaction) -> Result<Pending> {
+fn pending(
+    view: &GenerationView,
+    extent: &LogExtent,
+    transaction: &Transaction,
+) -> Result<Pending> {
     let mut pending = Pending::default();
     let frame_to_come = transaction.frame();
     let mut reader = LogReader::new(view.log.clone(), frame_to_come.offset());
@@ -158,7 +166,7 @@ fn pending(view: &View, extent: &Extent, transaction: &Transaction) -> Result<Pe
 
 /// Reads the record at `place` into `buffer`; the length of its value where it is that of `key`.
 fn value_len_of(
-    view: &View,
+    view: &GenerationView,
     place: u64,
     end: u64,
     key: &[u8],
@@ -223,7 +231,7 @@ impl HashScan {
 
     /// Goes to the next record that is alive: its place, and its length with its check.
     fn find_next(&mut self) -> Result<Option<(u64, usize)>> {
-        let Held { view, extent, .. } = &*self.snapshot.held;
+        let HeldGeneration { view, extent, .. } = &*self.snapshot.held;
         loop {
             if self.at == self.frame_end {
                 if self.at >= extent.end {
