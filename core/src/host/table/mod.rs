@@ -26,7 +26,7 @@ use super::failure::{Failure, Outcome, guard};
 use super::turn::{Taken, Turn, TurnHost};
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::file::{self, FileTable, OpenOptions, SyncMode, TableKind};
-use crate::table::{Table, Values};
+use crate::table::{Table, ValueType};
 
 /// Cost of an operation in time, which decides if the host's other threads run meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub struct TableHandle<C> {
     turn: Turn<C>,
     transactions: Transactions,
     is_in_file: Cell<bool>,
-    values: Cell<Values>,
+    values: Cell<ValueType>,
     /// True if the end of a transaction waits for a disk.
     commits_wait: Cell<bool>,
     reported: Reported,
@@ -101,7 +101,7 @@ impl<C: Clone> TableHandle<C> {
             turn: Turn::default(),
             transactions: Transactions::default(),
             is_in_file: Cell::new(false),
-            values: Cell::new(Values::BYTES),
+            values: Cell::new(ValueType::BYTES),
             commits_wait: Cell::new(false),
             reported: Reported { bytes: Cell::new(0), changes_left: Cell::new(CHANGES_MIN) },
         }
@@ -126,12 +126,12 @@ impl<C: Clone> TableHandle<C> {
     }
 
     /// Returns the kind of its values.
-    pub fn values(&self) -> Values {
+    pub fn values(&self) -> ValueType {
         self.values.get()
     }
 
     /// Says what the values of a table in memory are. A file knows it of its own.
-    pub fn set_values(&self, values: Values) {
+    pub fn set_values(&self, values: ValueType) {
         if !self.is_in_file.get() {
             self.values.set(values);
         }

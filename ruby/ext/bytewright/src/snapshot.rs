@@ -5,7 +5,7 @@ use std::hash::RandomState;
 
 use bytewright::forks::ProcessValue;
 use bytewright::host::table::{AnySnapshot, Walk};
-use bytewright::table::{KeyRange, Values, hash_of_entries};
+use bytewright::table::{KeyRange, ValueType, hash_of_entries};
 use magnus::{Error, RHash, RString, Ruby, Value, method, prelude::*};
 
 use crate::border::{Conversion, bytes_of, encoding_object, lend};
@@ -19,7 +19,7 @@ use crate::walk::WalkObject;
 #[magnus(class = "Bytewright::Snapshot", free_immediately, mark, size)]
 pub(crate) struct SnapshotObject {
     content: RefCell<Option<AnySnapshot>>,
-    values: Values,
+    values: ValueType,
     conversion: Conversion,
 }
 
@@ -32,7 +32,7 @@ impl magnus::DataTypeFunctions for SnapshotObject {
 impl SnapshotObject {
     pub(crate) fn new(
         snapshot: AnySnapshot,
-        values: Values,
+        values: ValueType,
         conversion: Conversion,
     ) -> SnapshotObject {
         SnapshotObject { content: RefCell::new(Some(snapshot)), values, conversion }

@@ -16,7 +16,7 @@ use std::cell::{Cell, RefCell};
 use bytewright::host::table::{self, AnySnapshot, TableHandle, Walk};
 use bytewright::options::NamedOptions;
 use bytewright::table::file::{OpenOptions, TableKind};
-use bytewright::table::{BackupOptions, KeyRange, StatField, Table, Values};
+use bytewright::table::{BackupOptions, KeyRange, StatField, Table, ValueType};
 use magnus::{Error, RArray, RClass, RHash, RString, Ruby, Value, function, method, prelude::*};
 
 use crate::border::{
@@ -142,7 +142,7 @@ impl TableObject {
         name: String,
         dumper: Option<Value>,
     ) -> Result<(), Error> {
-        let kind = raised(ruby, Values::by_name(&name))?;
+        let kind = raised(ruby, ValueType::by_name(&name))?;
         let values = value_objects(ruby, kind, dumper)?;
         this.handle.set_values(kind);
         this.conversion.set(Conversion { values, ..this.conversion.get() });
@@ -360,7 +360,7 @@ fn kind_name(kind: TableKind, [hashed, ordered]: [&'static str; 2]) -> &'static 
 
 /// Makes the options that open a table: the kind of values is given by name, the rest by the options of the core.
 fn open_options(ruby: &Ruby, values: &str, options: RHash) -> Result<OpenOptions, Error> {
-    let values = Some(raised(ruby, Values::by_name(values))?);
+    let values = Some(raised(ruby, ValueType::by_name(values))?);
     let mut found = OpenOptions { create: true, values, ..OpenOptions::default() };
     raised(ruby, settings(ruby, &[OpenOptions::OPTIONS], options)?.fill(&mut found))?;
     Ok(found)

@@ -11,7 +11,7 @@
 
 use crate::error::Result;
 use crate::files::{self, CommitLog, FileKind, HEADER_LEN, LogHeader, Salt};
-use crate::table::Values;
+use crate::table::ValueType;
 use crate::wire::Endian;
 
 /// First bytes of a file.
@@ -38,7 +38,7 @@ pub(super) struct HashLogHeader {
     /// closed yet.
     pub(super) closed_len: u64,
     /// Type of the values.
-    pub(super) values: Values,
+    pub(super) values: ValueType,
 }
 
 impl HashLogHeader {
@@ -77,7 +77,7 @@ impl HashLogHeader {
         let mut number = || fields.u64(Endian::Little).unwrap_or_default();
         let (seed, generation, first_transaction, closed_len) =
             (number(), number(), number(), number());
-        let values = Values::from_header(fields.rest(), 48)?;
+        let values = ValueType::from_header(fields.rest(), 48)?;
         Ok(Some(HashLogHeader { seed, generation, first_transaction, closed_len, values }))
     }
 }
@@ -109,7 +109,7 @@ mod tests {
         generation: 2,
         first_transaction: 3,
         closed_len: 4,
-        values: Values::INTEGER,
+        values: ValueType::INTEGER,
     };
 
     #[test]

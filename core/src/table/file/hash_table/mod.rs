@@ -34,7 +34,7 @@ use std::sync::Arc;
 use super::options::OpenOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Directory, FileDirectory, Storage, name_beside};
-use crate::table::{Snapshot, Stat, Table, Values, check_entry};
+use crate::table::{Snapshot, Stat, Table, ValueType, check_entry};
 use engine::{Engine, TableAccess, shorten};
 use table_files::HashTableFiles;
 
@@ -296,7 +296,7 @@ impl Table for HashTable {
         self.changed()?.compact()
     }
 
-    fn values(&self) -> Values {
+    fn values(&self) -> ValueType {
         self.engine.borrow().view.log.header.values
     }
 

@@ -17,7 +17,7 @@ use super::transaction::Transaction;
 use super::view::GenerationView;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Displaced, FileStatus, FrameBuffer, ProcessMark, Storage, StorageMode};
-use crate::table::Values;
+use crate::table::ValueType;
 use crate::table::foreign::described;
 
 /// `ENOENT`.
@@ -334,7 +334,7 @@ const MAKING_TRIES: usize = 100;
 /// part of a table under its name.
 fn open_or_make(files: &HashTableFiles, options: &OpenOptions) -> Result<Box<dyn Storage>> {
     let (directory, timeout) = (&files.directory, options.timeout);
-    let values = options.values.unwrap_or(Values::BYTES);
+    let values = options.values.unwrap_or(ValueType::BYTES);
     let failed = |error| Error::io("make the table", &error);
     for _ in 0..MAKING_TRIES {
         match directory.open(&files.name, StorageMode::Write, timeout) {
@@ -358,7 +358,7 @@ fn open_or_make(files: &HashTableFiles, options: &OpenOptions) -> Result<Box<dyn
 }
 
 /// Makes the file without a name, and gives it the one of the table; `None` where somebody else has made that meanwhile.
-fn make(files: &HashTableFiles, values: Values) -> Result<Option<Box<dyn Storage>>> {
+fn make(files: &HashTableFiles, values: ValueType) -> Result<Option<Box<dyn Storage>>> {
     let directory = &files.directory;
     let put_in_place = || -> std::io::Result<Box<dyn Storage>> {
         let storage = directory.create_unnamed(&files.name, None)?;
@@ -379,7 +379,7 @@ fn make(files: &HashTableFiles, values: Values) -> Result<Option<Box<dyn Storage
 }
 
 /// Makes a table without entries of a file that is empty.
-fn write_header(storage: &dyn Storage, values: Values) -> std::io::Result<()> {
+fn write_header(storage: &dyn Storage, values: ValueType) -> std::io::Result<()> {
     let seed = random_number();
     let header = HashLogHeader { seed, generation: 1, first_transaction: 1, closed_len: 0, values };
     storage.write_at(0, &header.to_bytes())?;

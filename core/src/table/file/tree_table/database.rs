@@ -24,7 +24,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::files::{MemoryStorage, Storage, lock_holder};
 use crate::table::file::random::random_number;
 use crate::table::foreign::described;
-use crate::table::{KeyRange, Values};
+use crate::table::{KeyRange, ValueType};
 
 pub(super) type Guard = OwnedAccessGuard<&'static [u8]>;
 /// A transaction of redb. Over a damaged file it can panic when it is dropped, too, which this catches.
@@ -65,7 +65,7 @@ pub(super) struct TreeDatabase {
     redb: Redb,
     storage: Arc<dyn Storage>,
     failure: Arc<OnceLock<Error>>,
-    values: Values,
+    values: ValueType,
 }
 
 enum Redb {
@@ -85,10 +85,10 @@ fn builder() -> Builder {
 }
 
 /// The bytes of a table without entries, whose values are to be these, or bytes.
-pub(super) fn new_table(values: Option<Values>) -> Result<Vec<u8>> {
+pub(super) fn new_table(values: Option<ValueType>) -> Result<Vec<u8>> {
     let memory = MemoryStorage::default();
     let storage: Arc<dyn Storage> = Arc::new(memory.clone());
-    let values = values.unwrap_or(Values::BYTES);
+    let values = values.unwrap_or(ValueType::BYTES);
     let pages = CheckedPages::create(&storage, random_number(), values);
     let pages = pages.map_err(|error| Error::io("create the table", &error))?;
     let backend = Backend::new(Arc::new(pages))?;
@@ -167,7 +167,7 @@ impl TreeDatabase {
     }
 
     /// Returns the type of the table's values.
-    pub(super) fn values(&self) -> Values {
+    pub(super) fn values(&self) -> ValueType {
         self.values
     }
 

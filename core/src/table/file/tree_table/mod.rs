@@ -53,7 +53,7 @@ use super::options::{OpenOptions, SyncMode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Directory, ProcessMark, Storage, StorageMode};
 use crate::table::{
-    KeyRange, OrderedSnapshot, OrderedTable, Scan, Snapshot, Stat, Table, Values, check_entry,
+    KeyRange, OrderedSnapshot, OrderedTable, Scan, Snapshot, Stat, Table, ValueType, check_entry,
 };
 
 /// An ordered table in a file.
@@ -70,7 +70,7 @@ pub struct TreeTable {
     name: String,
     /// Path at which a child of this process finds the file.
     path: Option<PathBuf>,
-    values: Values,
+    values: ValueType,
     options: OpenOptions,
     opener: ProcessMark,
     /// Writes what has waited long enough, where somebody has to.
@@ -168,7 +168,7 @@ impl TreeTable {
             true => TreeDatabase::open_reader(reopen, name, verify, timeout),
             false => TreeDatabase::open_writer(reopen, name, verify, timeout),
         };
-        let mut values = Values::BYTES;
+        let mut values = ValueType::BYTES;
         let state = database.and_then(|database| {
             values = database.values();
             values.check(options.values)?;
@@ -347,7 +347,7 @@ impl Table for TreeTable {
         self.change(TreeState::compact)
     }
 
-    fn values(&self) -> Values {
+    fn values(&self) -> ValueType {
         self.values
     }
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use bytewright::host::Outcome;
 use bytewright::host::table::{Content, Cost, TableHandle};
 use bytewright::table::file::TableKind;
-use bytewright::table::{self, BackupOptions, StatField, Values};
+use bytewright::table::{self, BackupOptions, StatField, ValueType};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -123,7 +123,7 @@ impl Table {
         codec: Option<(Py<PyAny>, Py<PyAny>, Py<PyAny>)>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Table> {
-        let values = raised(py, Values::by_name(values))?;
+        let values = raised(py, ValueType::by_name(values))?;
         let kind = if is_ordered { TableKind::Ordered } else { TableKind::Hashed };
         let lock = TurnLock::default();
         let handle = match &path {
