@@ -8,7 +8,7 @@ use crate::Error;
 use crate::batch::{Batch, Schema};
 use crate::bytes::{ByteStream, Feed, Fill, StreamOptions};
 use crate::error::Result as CoreResult;
-use crate::thrift::{Ahead, Columns, Frame, MessageLayout};
+use crate::thrift::{Ahead, Columns, MessageLayout, ThriftFrame};
 
 /// Bytes that the host's object is asked for at once.
 const PIECE: usize = 64 << 10;
@@ -127,7 +127,7 @@ impl Messages {
     pub fn next<H: Host, T>(
         &mut self,
         host: &H,
-        made: impl FnOnce(Frame<'_>) -> Result<T, H::Error>,
+        made: impl FnOnce(ThriftFrame<'_>) -> Result<T, H::Error>,
     ) -> Result<Option<T>, H::Error> {
         loop {
             let (bytes, start) = self.source.buffered();

@@ -3,7 +3,7 @@
 use super::call::Protocol;
 use super::header::Header;
 use super::ledger::Ledger;
-use crate::thrift::{Encoding, Extent, Limits, MessageKind, Progress};
+use crate::thrift::{Encoding, Limits, MessageKind, Progress, StructExtent};
 
 /// Longest message without a frame, in bytes.
 const MESSAGE_MAX: u64 = 1 << 30;
@@ -74,7 +74,7 @@ pub(super) struct Body {
     /// Bytes that are left, where a frame tells.
     pub(super) left: Option<u64>,
     /// The walk over the struct; none where its frame is counted only.
-    pub(super) extent: Option<Extent>,
+    pub(super) extent: Option<StructExtent>,
     /// Bytes of the message that are missing.
     missing: u64,
     /// True if it was found between other bytes, so that it may be no message as long as it is not walked to its end.
@@ -128,7 +128,7 @@ impl Body {
                 body: (known.keep_max > 0 && fits).then(Vec::new),
             },
             left: header.body_len,
-            extent: (!is_counted).then(|| Extent::new(encoding, limits)),
+            extent: (!is_counted).then(|| StructExtent::new(encoding, limits)),
             missing: 0,
             is_guess,
             first: [0; 4],
@@ -263,7 +263,7 @@ impl Body {
 }
 
 /// Walks on over `bytes`; those at the end that are not enough go to `carry`.
-fn walk(extent: &mut Extent, bytes: &[u8], carry: &mut Vec<u8>) -> Walk {
+fn walk(extent: &mut StructExtent, bytes: &[u8], carry: &mut Vec<u8>) -> Walk {
     match extent.pass_on(bytes) {
         Ok((passed, Progress::Complete(_))) => Walk::Ends(passed),
         Ok((passed, Progress::Needs(_))) => {
@@ -275,7 +275,7 @@ fn walk(extent: &mut Extent, bytes: &[u8], carry: &mut Vec<u8>) -> Walk {
 }
 
 /// Walks over the rest of the last piece and the first [`SEAM_LEN`] of `bytes` behind it.
-fn walk_over_seam(extent: &mut Extent, bytes: &[u8], carry: &mut Vec<u8>) -> Walk {
+fn walk_over_seam(extent: &mut StructExtent, bytes: &[u8], carry: &mut Vec<u8>) -> Walk {
     let before = carry.len();
     carry.extend_from_slice(bytes.get(..bytes.len().min(SEAM_LEN)).unwrap_or_default());
     match extent.pass_on(carry) {

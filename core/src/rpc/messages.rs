@@ -6,7 +6,7 @@
 use super::header::{self, HEADER_MAX, Header, HeaderSearch};
 use super::ledger::Ledger;
 use super::message::{Body, Known, Message, SEAM_LEN, StartConfidence, Walk};
-use crate::thrift::Extent;
+use crate::thrift::StructExtent;
 
 /// Bytes that may be walked in vain for each byte of a piece: what looks like a message and fails far on is looked
 /// through again for others, so that hostile bytes would else cost the square of their number.
@@ -203,7 +203,7 @@ impl Messages {
         ledger: &mut Ledger,
     ) -> usize {
         let body = Body::begin(header, ts, self.start_confidence, known);
-        ledger.levels(0, body.extent.as_ref().map_or(0, Extent::memory_bytes));
+        ledger.levels(0, body.extent.as_ref().map_or(0, StructExtent::memory_bytes));
         self.body = Some(Box::new(body));
         header.len
     }
@@ -227,7 +227,7 @@ impl Messages {
     ) -> usize {
         let Piece { bytes, ts, .. } = piece;
         let is_over_seam = !self.carry.is_empty();
-        let passed_before = body.extent.as_ref().map_or(0, Extent::passed);
+        let passed_before = body.extent.as_ref().map_or(0, StructExtent::passed);
         let walked = body.walk(bytes, &mut self.carry, ledger);
         let passed = match walked {
             Walk::Ends(len) => len,
@@ -239,7 +239,7 @@ impl Messages {
         let is_over = matches!(walked, Walk::Ends(_));
         let fits = body.has_room(passed as u64, is_over);
         if matches!(walked, Walk::Fails) || !fits {
-            let walked = body.extent.as_ref().map_or(0, Extent::passed);
+            let walked = body.extent.as_ref().map_or(0, StructExtent::passed);
             ledger.counts.walked_in_vain += walked.saturating_sub(passed_before) as u64;
             return self.fail(*body, bytes, known, ledger);
         }

@@ -35,8 +35,8 @@ mod text;
 
 pub use description::Described;
 pub use document::{
-    Annotation, Const, Document, EnumDefinition, FieldDefinition, Function, Namespace, Origin,
-    Program, ProgramId, Service, ServiceId, StructDefinition, Typedef, Value,
+    Annotation, Const, ConstValue, Document, EnumDefinition, FieldDefinition, Function, Namespace,
+    Program, ProgramId, Service, ServiceId, StructDefinition, StructOrigin, Typedef,
 };
 pub use gather::{Includes, SourceText};
 
