@@ -12,7 +12,7 @@ use crate::bytes::Cancel;
 use crate::capture::{BlockOptions, Clock, Format, Interface, Record, WrittenFrame};
 use crate::export::CaptureFile;
 use crate::input::{
-    CaptureReader, RecordPlace, RecordSource, Sink, Stop, StreamRecords, damage_of,
+    CaptureReader, PacketSink, RecordPlace, RecordSource, Stop, StreamRecords, damage_of,
 };
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 use crate::packet::{self, Field, Packet};
@@ -131,7 +131,7 @@ fn write(
     for reader in readers {
         let mut records = reader.into_records()?;
         records.read_header()?;
-        inputs.push(Input::new(records));
+        inputs.push(CutInput::new(records));
     }
     take_after(&inputs, file);
     let mut cut = Cut {
@@ -161,7 +161,7 @@ fn write(
 }
 
 /// A pcap file that is made of pcap files has their clock and snaplen, if they agree.
-fn take_after(inputs: &[Input], file: &mut CaptureFile) {
+fn take_after(inputs: &[CutInput], file: &mut CaptureFile) {
     let mut found: Option<&Interface> = None;
     for input in inputs {
         let decoder = &input.records.decoder;
@@ -181,13 +181,13 @@ fn take_after(inputs: &[Input], file: &mut CaptureFile) {
 }
 
 /// The input that has the earliest packet, or one of which that is not known yet.
-fn next_of(inputs: &[Input]) -> Option<usize> {
+fn next_of(inputs: &[CutInput]) -> Option<usize> {
     let ready = inputs.iter().enumerate();
     ready.filter_map(|(index, input)| Some((input.next_ts()?, index))).min().map(|(_, index)| index)
 }
 
 /// A capture that is cut.
-struct Input {
+struct CutInput {
     records: Box<StreamRecords>,
     is_ended: bool,
     /// A packet whose turn has not come.
@@ -219,9 +219,9 @@ struct Cut<'c> {
     known: HashMap<u128, Vec<u32>>,
 }
 
-impl Input {
+impl CutInput {
     fn new(records: Box<StreamRecords>) -> Self {
-        Input {
+        CutInput {
             records,
             is_ended: false,
             head: None,
@@ -259,7 +259,7 @@ impl Input {
             let frame = WrittenFrame { captured: &head.captured, options, ..head.frame };
             cut.write(&frame, head.ts)?;
         }
-        let Input { records, is_ended, head, interfaces, sections, ts } = self;
+        let CutInput { records, is_ended, head, interfaces, sections, ts } = self;
         let mut sink = Selector {
             packet: Packet::default(),
             cut,
@@ -309,7 +309,7 @@ struct Selector<'s, 'c> {
     failure: Option<Error>,
 }
 
-impl Sink for Selector<'_, '_> {
+impl PacketSink for Selector<'_, '_> {
     #[inline(always)]
     fn slot(&mut self) -> &mut Packet {
         &mut self.packet

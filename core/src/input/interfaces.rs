@@ -7,10 +7,10 @@ use crate::packet::FrameInterface;
 
 /// An entry for packets in a row that came through the same interface: most captures have one for all of a batch.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Interfaces(Vec<Run>);
+pub(super) struct Interfaces(Vec<InterfaceRun>);
 
 #[derive(Debug, Clone)]
-struct Run {
+struct InterfaceRun {
     /// Index of the first packet.
     first: usize,
     /// The section counts, because each numbers its interfaces from 0.
@@ -38,16 +38,17 @@ impl Interfaces {
         if self.0.last().is_none_or(|run| (run.section, run.number) != (section, number)) {
             let interface = number.and_then(|number| decoder.interfaces().get(number as usize));
             let name = interface.and_then(|interface| interface.name.clone());
-            self.0.push(Run { first, section, number, name });
+            self.0.push(InterfaceRun { first, section, number, name });
         }
     }
 
     /// The packet at `index`, which is behind all others, is the one that `others` have at `other_index`.
     pub(super) fn add_from(&mut self, index: usize, others: &Interfaces, other_index: usize) {
         let Some(run) = others.run(other_index) else { return };
-        let is_same = |last: &Run| (last.section, last.number) == (run.section, run.number);
+        let is_same =
+            |last: &InterfaceRun| (last.section, last.number) == (run.section, run.number);
         if !self.0.last().is_some_and(is_same) {
-            self.0.push(Run { first: index, ..run.clone() });
+            self.0.push(InterfaceRun { first: index, ..run.clone() });
         }
     }
 
@@ -59,7 +60,7 @@ impl Interfaces {
     }
 
     #[inline]
-    fn run(&self, index: usize) -> Option<&Run> {
+    fn run(&self, index: usize) -> Option<&InterfaceRun> {
         let behind = self.0.partition_point(|run| run.first <= index);
         self.0.get(behind.checked_sub(1)?)
     }
@@ -72,6 +73,6 @@ impl Interfaces {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.0.capacity() * size_of::<Run>()
+        self.0.capacity() * size_of::<InterfaceRun>()
     }
 }
