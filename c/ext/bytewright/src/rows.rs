@@ -11,7 +11,7 @@ use bytewright::ask::{
 use bytewright::batch::arrow::ArrowArrayStream;
 use bytewright::batch::{Batch, ExportOptions, RowOrigin, Schema};
 use bytewright::flow::{FlowField, FlowOptions};
-use bytewright::host::{CaptureSource, FlowTableFile, Item, Rows, Step};
+use bytewright::host::{CaptureSource, FlowTableFile, Item, RowStep, Rows};
 use bytewright::options::{NamedOptions, Settings};
 use bytewright::packet::Field;
 use bytewright::rpc::{CallColumn, CallField};
@@ -55,9 +55,9 @@ impl Reading {
         loop {
             let host = self.hosts.get(self.rows.place()).copied().unwrap_or_default();
             match self.rows.step(&host)? {
-                Step::Item(item) => return Ok(Some(item)),
-                Step::NextCapture => {}
-                Step::End => return Ok(None),
+                RowStep::Item(item) => return Ok(Some(item)),
+                RowStep::NextCapture => {}
+                RowStep::End => return Ok(None),
             }
         }
     }

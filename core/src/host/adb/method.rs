@@ -7,7 +7,7 @@ use super::long_work::LongWork;
 use super::name::{DatabaseName, number};
 use super::{AbstractDatabase, DONE, Reply, Strings, locked, path_of, size_of_file};
 use crate::error::{Error, ErrorKind, Result};
-use crate::host::table::{Cost, Writing};
+use crate::host::table::{BackupProgress, Cost};
 use crate::table::{Backup, KeyRange, OrderedTable, Scan, Table, ValueType};
 
 /// The functions of `misc`, all of which are methods, too.
@@ -206,7 +206,7 @@ impl AbstractDatabase {
             true => LongWork::fill(table.snapshot()?.scan()?, DatabaseName::parse(path)?)?,
             false => {
                 let backup = Backup::of(table, self.name.kind)?;
-                LongWork::Copy(Writing::Taken(backup), path_of(path).to_owned())
+                LongWork::Copy(BackupProgress::Taken(backup), path_of(path).to_owned())
             }
         }))
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::hash::RandomState;
 
 use bytewright::forks::ProcessValue;
-use bytewright::host::table::{AnySnapshot, Walk};
+use bytewright::host::table::{AnySnapshot, EntryWalk};
 use bytewright::table::{KeyRange, ValueType, hash_of_entries};
 use magnus::{Error, RHash, RString, Ruby, Value, method, prelude::*};
 
@@ -69,7 +69,7 @@ impl SnapshotObject {
     fn scan(ruby: &Ruby, this: &Self, keywords: Option<RHash>) -> Result<Value, Error> {
         let selection = keywords.map(|keywords| selection_of(ruby, keywords)).transpose()?;
         let scan = this.read(ruby, |content| content.scan(selection.as_ref()))?;
-        let walk = WalkObject::new(Walk::new(scan), this.conversion);
+        let walk = WalkObject::new(EntryWalk::new(scan), this.conversion);
         lend(ruby, ruby.obj_wrap(walk).as_value())
     }
 

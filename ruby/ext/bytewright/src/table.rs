@@ -13,7 +13,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use bytewright::host::table::{self, AnySnapshot, TableHandle, Walk};
+use bytewright::host::table::{self, AnySnapshot, EntryWalk, TableHandle};
 use bytewright::options::NamedOptions;
 use bytewright::table::file::{OpenOptions, TableKind};
 use bytewright::table::{BackupOptions, KeyRange, StatField, Table, ValueType};
@@ -282,7 +282,7 @@ impl TableObject {
         let selection = keywords.map(|keywords| selection_of(ruby, keywords)).transpose()?;
         let scan =
             this.run(ruby, |handle, host| Ok(handle.snapshot(host)?.scan(selection.as_ref())?))?;
-        let walk = WalkObject::new(Walk::new(scan), this.conversion.get());
+        let walk = WalkObject::new(EntryWalk::new(scan), this.conversion.get());
         lend(ruby, ruby.obj_wrap(walk).as_value())
     }
 

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytewright::host::Outcome;
-use bytewright::host::table::{Content, Cost, TableHandle};
+use bytewright::host::table::{Cost, TableContent, TableHandle};
 use bytewright::table::file::TableKind;
 use bytewright::table::{self, BackupOptions, StatField, ValueType};
 use pyo3::exceptions::PyKeyError;
@@ -63,7 +63,7 @@ impl Table {
     fn read<R>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&Content) -> bytewright::Result<R>,
+        work: impl FnOnce(&TableContent) -> bytewright::Result<R>,
     ) -> PyResult<R> {
         self.run(py, |handle, host| handle.read(host, work))
     }
