@@ -64,7 +64,7 @@ impl<C: Clone> TableHandle<C> {
         self.change_by_cost(host, Cost::Brief, |table| table.create(key, value))
     }
 
-    /// As [`Values::append`](crate::table::Values::append).
+    /// As [`ValueType::append`](crate::table::ValueType::append).
     pub fn append<H: TurnHost<Caller = C>>(
         &self,
         host: &H,
@@ -75,7 +75,7 @@ impl<C: Clone> TableHandle<C> {
         self.change_by_cost(host, Cost::Brief, |table| values.append(table, key, bytes))
     }
 
-    /// As [`Values::increment`](crate::table::Values::increment).
+    /// As [`ValueType::increment`](crate::table::ValueType::increment).
     pub fn increment<H: TurnHost<Caller = C>>(
         &self,
         host: &H,
