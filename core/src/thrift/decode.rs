@@ -25,7 +25,7 @@ impl Plan {
     /// how many bytes it took; what follows them is not looked at.
     ///
     /// A field that the schema does not have, or has with another type, is passed. A union may have
-    /// any number of fields, of which its [`Value`](super::Value) tells.
+    /// any number of fields, of which its [`TapeValue`](super::TapeValue) tells.
     ///
     /// # Errors
     ///

@@ -204,7 +204,7 @@ impl<'t> TapeCursor<'t> {
         Some((usize::from((*word >> 16) as u16), self.read(*word)))
     }
 
-    /// The next field of the struct as [`field`](Cursor::field) gives it, with what `fields` have by its number. Fields that
+    /// The next field of the struct as [`field`](TapeCursor::field) gives it, with what `fields` have by its number. Fields that
     /// they do not have are passed.
     #[inline(always)]
     pub fn field_in<'f, F>(&mut self, fields: &'f [F]) -> Option<(usize, &'f F, TapeValue<'t>)> {
