@@ -156,7 +156,9 @@ impl Engine {
                 let message = format!("expected a table whose writes work, found one closed by an earlier failure ({why}); open it again");
                 return Err(Error::new(*kind, message).in_file(&self.name));
             }
-            TableAccess::Closed => (ErrorKind::Closed, "expected an open table, found it closed".to_owned()),
+            TableAccess::Closed => {
+                (ErrorKind::Closed, "expected an open table, found it closed".to_owned())
+            }
         };
         Err(Error::new(kind, message).in_file(&self.name))
     }
