@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use bytewright::batch::{Origin, Schema};
+use bytewright::batch::{RowOrigin, Schema};
 use bytewright::export::ParquetFile;
 
 use crate::args::{ColumnsArgs, Format, Reader};
@@ -27,7 +27,7 @@ impl ColumnsArgs {
     ) -> bytewright::Result<Option<ParquetFile>> {
         let Some(path) = &self.parquet else { return Ok(None) };
         let sources = inputs.iter().map(|input| session::name_of(input).into_owned()).collect();
-        let origin = Origin { sources, filter: filter.map(str::to_owned) };
+        let origin = RowOrigin { sources, filter: filter.map(str::to_owned) };
         let metadata = origin.metadata(schema);
         let output = session::output_options(inputs, self.replacing.options.force);
         let schema = schema.clone();

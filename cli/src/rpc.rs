@@ -11,8 +11,8 @@ use bytewright::batch::{Schema, Value};
 use bytewright::input::{CaptureOptions, Needs};
 use bytewright::query::Condition;
 use bytewright::rpc::{
-    Call, CallColumn, CallField, CarriedField, MethodField, MethodSummary, Methods, RpcOptions,
-    Summary,
+    Call, CallColumn, CallField, CallSummary, CarriedField, MethodField, MethodSummary, Methods,
+    RpcOptions,
 };
 use bytewright::sums::CallStore;
 use bytewright::thrift::Tape;
@@ -134,14 +134,14 @@ fn print_methods(
     };
     // A file that cannot be made is told before the captures are read.
     let Some(rows) = method_rows(args, session)? else { return Ok(()) };
-    let mut summed = Summed(Summary::new());
+    let mut summed = Summed(CallSummary::new());
     let question = CallQuestion { methods, keeps_structs: false, condition };
     ask(args, captures, question, &mut summed, session)?;
     print_sums(summed.0.into_sorted(), rows, args, session)
 }
 
 /// Calls that are added up by method.
-struct Summed(Summary);
+struct Summed(CallSummary);
 
 impl Listing for Summed {
     fn take(&mut self, answer: &mut Answer, _: &mut Session) -> io::Result<()> {

@@ -10,8 +10,8 @@ use std::path::Path;
 use bytewright::bytes::StreamOptions;
 use bytewright::terminal::push_visible;
 use bytewright::thrift::{
-    Encoding, FieldSchema, MessageHeader, MessageKind, Projection, Schema, StructId, Tape, Type,
-    json,
+    Encoding, FieldSchema, MessageHeader, MessageKind, Projection, StructId, Tape, ThriftSchema,
+    Type, json,
 };
 use bytewright::{Error, Result};
 
@@ -69,7 +69,7 @@ fn pluck(args: &ThriftPluckArgs, session: &mut Session) -> io::Result<()> {
 }
 
 /// Returns `WhereSeen` if messages of a type may be looked at for a header, else `Never`.
-fn seen_headers(schema: &Schema, root: StructId, encoding: Encoding) -> Headers {
+fn seen_headers(schema: &ThriftSchema, root: StructId, encoding: Encoding) -> Headers {
     let is_like_header =
         |field: &FieldSchema| field.id == COMPACT_HEADER_ID && field.value_type == Type::Bool;
     match encoding {

@@ -152,10 +152,10 @@ impl ErrorKind {
 ///
 /// It displays as `FILE: byte OFFSET: MESSAGE`, leaving out what is not known, and harmless to a terminal.
 #[derive(Debug, Clone)]
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorContent>);
 
 #[derive(Debug, Clone)]
-struct Inner {
+struct ErrorContent {
     kind: ErrorKind,
     message: String,
     offset: Option<u64>,
@@ -170,7 +170,7 @@ impl Error {
     /// is repeated in it.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = bounded(message.into(), MESSAGE_MAX);
-        Error(Box::new(Inner { kind, message, offset: None, file: None }))
+        Error(Box::new(ErrorContent { kind, message, offset: None, file: None }))
     }
 
     /// Bytes that the format does not allow: what was expected, and what was found.

@@ -11,7 +11,7 @@ use crate::{Error, ErrorKind, Result, panics, threads};
 
 /// Bounds of the threads and of their work ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Limits {
+pub(crate) struct WorkerLimits {
     /// Threads, at most as many as there are tasks at a time.
     pub(crate) threads: usize,
     /// Tasks that are begun and not used up.
@@ -22,7 +22,7 @@ pub(crate) struct Limits {
 
 /// Threads that work for the owner of this handle.
 pub(crate) struct Workers<T> {
-    shared: Arc<Shared<T>>,
+    shared: Arc<SharedQueue<T>>,
     threads: Vec<JoinHandle<()>>,
     /// The process that has the threads: a forked child has a copy of the handle only.
     process: u32,
@@ -30,32 +30,32 @@ pub(crate) struct Workers<T> {
 
 /// Output of a task: takes its results.
 pub(crate) struct TaskOutput<T> {
-    shared: Arc<Shared<T>>,
+    shared: Arc<SharedQueue<T>>,
     task: usize,
 }
 
 type Task<T> = Box<dyn FnOnce(&TaskOutput<T>) + Send>;
 
-struct Shared<T> {
-    state: Mutex<State<T>>,
+struct SharedQueue<T> {
+    state: Mutex<WorkerState<T>>,
     /// Something changed for a thread that works.
     for_workers: Condvar,
     /// Something changed for the caller.
     for_caller: Condvar,
-    limits: Limits,
+    limits: WorkerLimits,
 }
 
-struct State<T> {
+struct WorkerState<T> {
     /// Tasks that are not begun; none where nobody wants the results any more.
     waiting: VecDeque<Option<Task<T>>>,
     /// Tasks that are begun and not used up, from number `first` on.
-    begun: VecDeque<Begun<T>>,
+    begun: VecDeque<BegunTask<T>>,
     first: usize,
     spares: Vec<T>,
     is_stopped: bool,
 }
 
-struct Begun<T> {
+struct BegunTask<T> {
     /// Each with its weight.
     results: VecDeque<(T, usize)>,
     /// That of all of them.
@@ -64,8 +64,8 @@ struct Begun<T> {
     is_unwanted: bool,
 }
 
-impl<T> State<T> {
-    fn begun(&mut self, task: usize) -> Option<&mut Begun<T>> {
+impl<T> WorkerState<T> {
+    fn begun(&mut self, task: usize) -> Option<&mut BegunTask<T>> {
         self.begun.get_mut(task.checked_sub(self.first)?)
     }
 
@@ -78,8 +78,8 @@ impl<T> State<T> {
     }
 }
 
-impl<T> Shared<T> {
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+impl<T> SharedQueue<T> {
+    fn lock(&self) -> MutexGuard<'_, WorkerState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -89,8 +89,8 @@ impl<T: Send + 'static> Workers<T> {
     ///
     /// # Errors
     /// `Io` where it gives none.
-    pub(crate) fn start(limits: Limits) -> Result<Self> {
-        let state = State {
+    pub(crate) fn start(limits: WorkerLimits) -> Result<Self> {
+        let state = WorkerState {
             waiting: VecDeque::new(),
             begun: VecDeque::new(),
             first: 0,
@@ -98,7 +98,8 @@ impl<T: Send + 'static> Workers<T> {
             is_stopped: false,
         };
         let (for_workers, for_caller) = (Condvar::new(), Condvar::new());
-        let shared = Arc::new(Shared { state: Mutex::new(state), for_workers, for_caller, limits });
+        let shared =
+            Arc::new(SharedQueue { state: Mutex::new(state), for_workers, for_caller, limits });
         let mut workers = Workers { shared, threads: Vec::new(), process: std::process::id() };
         for _ in 0..limits.threads {
             let shared = Arc::clone(&workers.shared);
@@ -217,7 +218,7 @@ impl<T> Drop for Workers<T> {
 }
 
 /// Does tasks until the threads are told to end.
-fn work<T>(shared: &Arc<Shared<T>>) {
+fn work<T>(shared: &Arc<SharedQueue<T>>) {
     while let Some((task, number)) = next_task(shared) {
         let output = TaskOutput { shared: Arc::clone(shared), task: number };
         let end = panics::catch(|| task(&output)).map_err(Error::internal);
@@ -233,7 +234,7 @@ fn work<T>(shared: &Arc<Shared<T>>) {
 }
 
 /// Waits for the next task that may begin.
-fn next_task<T>(shared: &Shared<T>) -> Option<(Task<T>, usize)> {
+fn next_task<T>(shared: &SharedQueue<T>) -> Option<(Task<T>, usize)> {
     let mut state = shared.lock();
     loop {
         if state.is_stopped {
@@ -244,7 +245,12 @@ fn next_task<T>(shared: &Shared<T>) -> Option<(Task<T>, usize)> {
         {
             let number = state.first + state.begun.len();
             let (is_unwanted, end) = (task.is_none(), task.is_none().then_some(Ok(())));
-            state.begun.push_back(Begun { results: VecDeque::new(), weight: 0, end, is_unwanted });
+            state.begun.push_back(BegunTask {
+                results: VecDeque::new(),
+                weight: 0,
+                end,
+                is_unwanted,
+            });
             match task {
                 Some(task) => return Some((task, number)),
                 None => state.settle(),
@@ -301,7 +307,7 @@ mod tests {
     use super::*;
 
     fn workers(threads: usize, tasks: usize, results: usize) -> Workers<usize> {
-        Workers::start(Limits { threads, tasks, weight: results }).unwrap()
+        Workers::start(WorkerLimits { threads, tasks, weight: results }).unwrap()
     }
 
     #[test]

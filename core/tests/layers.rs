@@ -125,6 +125,24 @@ const PANICS: &[&str] = &[
     ".expect(",
 ];
 
+/// Names that several types of the core have, since these are the same thing to whoever uses them, and why.
+const SHARED_NAMES: &[(&str, &str)] = &[
+    ("HashScan", "of a table in memory and of one in a file"),
+    ("HashSnapshot", "of a table in memory and of one in a file"),
+    ("HashTable", "in memory and in a file: one interface"),
+    ("ParquetFile", "in a build with Parquet and in one without"),
+    ("RowWriter", "of CSV and of JSON: one interface"),
+    ("Savepoint", "of a table in memory and of one in a file"),
+    ("TreeScan", "of a table in memory and of one in a file"),
+    ("TreeTable", "in memory and in a file: one interface"),
+];
+
+/// Keywords that define a type.
+const TYPE_KEYWORDS: &[&str] = &["struct", "enum", "trait", "union"];
+
+/// Beginnings of words in front of them, `pub(in super::super)` among them.
+const BEFORE_KEYWORDS: &[&str] = &["pub", "crate", "super", "unsafe"];
+
 /// The languages that have, or may have, a face.
 const HOST_LANGUAGES: &[&str] = &["ruby", "magnus", "rb_sys", "python", "pyo3", "perl"];
 
@@ -571,6 +589,42 @@ fn what_is_allowed_is_not_found() {
     ] {
         assert_eq!(breaches(&Source::new(path, text)), Vec::<String>::new(), "{path}: {text}");
     }
+}
+
+#[test]
+fn a_name_of_a_type_is_used_once() {
+    let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for source in sources() {
+        for name in types_defined(&source.code) {
+            files.entry(name).or_default().push(&source.path);
+        }
+    }
+    assert!(files.len() > 500, "the types were found");
+    files.retain(|_, files| files.len() > 1);
+    let expected: Vec<&str> = SHARED_NAMES.iter().map(|(name, _)| *name).collect();
+    let found: Vec<&str> = files.keys().copied().collect();
+    assert_eq!(found, expected, "names of several types, and the list of those allowed: {files:?}");
+    let code = "pub(in crate::a) struct A<T>(T);\n    enum B {}\npub unsafe trait C {}\nunion D {}";
+    assert_eq!(types_defined(code), ["A", "B", "C", "D"]);
+    assert!(types_defined("type A = u8;\nimpl A {}\nlet union = a;\nfn f(a: A) {}").is_empty());
+}
+
+/// The names of the types that a source defines, each in a line that begins with its definition.
+fn types_defined(code: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for line in code.lines() {
+        let mut words = line
+            .split_whitespace()
+            .skip_while(|word| BEFORE_KEYWORDS.iter().any(|beginning| word.starts_with(beginning)));
+        if words.next().is_some_and(|word| TYPE_KEYWORDS.contains(&word))
+            && let Some(rest) = words.next()
+            && rest.starts_with(|c: char| c.is_ascii_uppercase())
+        {
+            let len = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+            found.push(&rest[..len.unwrap_or(rest.len())]);
+        }
+    }
+    found
 }
 
 #[test]

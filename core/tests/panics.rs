@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytewright::bytes::{ByteStream, Cancel, StreamOptions};
 use bytewright::files::MemoryStorage;
-use bytewright::host::{Background, Event};
+use bytewright::host::{Background, BackgroundEvent};
 use bytewright::panics::{catch, catch_all, panic_in_nth};
 use bytewright::table::file::{OpenOptions, TreeTable};
 use bytewright::table::{OrderedTable, Scan};
@@ -50,7 +50,7 @@ fn only_panics_that_become_no_error_are_told() {
         panic!("in the pass")
     });
     let pass = pass.unwrap();
-    assert!(matches!(pass.next(), Ok(Event::Item(1))));
+    assert!(matches!(pass.next(), Ok(BackgroundEvent::Item(1))));
     let Err(error) = pass.next() else { panic!("a pass that panics ends with an error") };
     assert!(error.message().contains("in the pass at core/tests/panics.rs:"), "{error}");
     assert_eq!((error.kind(), TOLD.load(Ordering::SeqCst)), (ErrorKind::Internal, 0));

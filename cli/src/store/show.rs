@@ -7,7 +7,7 @@ mod integer;
 mod json;
 mod text;
 
-use bytewright::marshal::{Value, ValueId, Values};
+use bytewright::marshal::{MarshalValue, ValueId, Values};
 use bytewright::{Error, Result};
 
 use crate::notation;
@@ -41,8 +41,8 @@ impl<'a> Writer<'a> {
     fn enter(
         &mut self,
         id: ValueId,
-        write: impl FnOnce(&mut Self, &'a Value) -> Result<()>,
-        again: impl FnOnce(&mut Self, &'a Value, usize),
+        write: impl FnOnce(&mut Self, &'a MarshalValue) -> Result<()>,
+        again: impl FnOnce(&mut Self, &'a MarshalValue, usize),
     ) -> Result<()> {
         let Some(value) = self.values.get(id) else { return Ok(()) };
         if self.into.len() > self.len_max {

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Bound;
 
 use bytewright::batch::csv;
-use bytewright::table::{KeyRange, Origin, Stat, StatField, Values, integer_of};
+use bytewright::table::{KeyRange, Origin, Stat, StatField, ValueType, integer_of};
 use bytewright::terminal::push_visible;
 use bytewright::wire::Endian;
 
@@ -56,7 +56,7 @@ enum Shown<'a> {
 /// Returns the form in which a value of `origin` is shown.
 fn shown<'a>(origin: &Origin, value: &'a [u8]) -> bytewright::Result<Shown<'a>> {
     match origin.values() {
-        Values::INTEGER => integer_of(value).map(Shown::Integer),
+        ValueType::INTEGER => integer_of(value).map(Shown::Integer),
         _ => Ok(Shown::Bytes(value)),
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::io::{self, Read};
 
 use bytewright::table::file::{self, FileTable, OpenOptions, SyncMode};
-use bytewright::table::{Table, VALUE_LEN_MAX, Values, integer_value};
+use bytewright::table::{Table, VALUE_LEN_MAX, ValueType, integer_value};
 use bytewright::{Error, ErrorKind};
 
 use super::{bytes, no_entry};
@@ -30,7 +30,7 @@ pub(super) fn put(args: &PutArgs, session: &mut Session) -> io::Result<()> {
     let done = file::open(&args.file, None, options).and_then(|mut table| {
         let table = table.as_table_mut();
         let value = match table.values() {
-            Values::INTEGER => Cow::Owned(integer_value(integer(&value)?).to_vec()),
+            ValueType::INTEGER => Cow::Owned(integer_value(integer(&value)?).to_vec()),
             _ => value,
         };
         table.put(bytes(&args.key), &value)

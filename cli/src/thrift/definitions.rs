@@ -7,7 +7,8 @@ use std::sync::Arc;
 use bytewright::ask::load_idl;
 use bytewright::thrift::idl::{Document, IdlOptions};
 use bytewright::thrift::{
-    EnumSchema, FieldSchema, MessageHeader, MessageKind, Plan, Schema, StructId, StructKind, Type,
+    EnumSchema, FieldSchema, MessageHeader, MessageKind, Plan, StructId, StructKind, ThriftSchema,
+    Type,
 };
 use bytewright::{Error, ErrorKind, Result};
 
@@ -106,7 +107,7 @@ fn functions(document: &Document) -> HashMap<String, Function> {
     functions
 }
 
-fn declare_application_exception(schema: &mut Schema) -> Result<StructId> {
+fn declare_application_exception(schema: &mut ThriftSchema) -> Result<StructId> {
     let names = APPLICATION_EXCEPTION_TYPES.iter().map(|name| (*name).to_owned());
     let values = names.zip(0..).collect();
     let kinds = schema.add_enum(EnumSchema { name: "type".to_owned(), values });

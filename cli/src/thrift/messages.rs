@@ -3,7 +3,7 @@
 
 use bytewright::bytes::ByteStream;
 use bytewright::thrift::{
-    Encoding, Extent, Frames, Limits, MessageHeader, Progress, ProtocolError, Strictness,
+    Encoding, Frames, Limits, MessageHeader, Progress, ProtocolError, Strictness, StructExtent,
 };
 use bytewright::{Error, ErrorKind, Result};
 
@@ -167,7 +167,7 @@ impl Messages {
 
     /// Takes a message into the buffer whose struct begins behind `header_len` bytes. Answers its length.
     fn extent(&mut self, header_len: usize, wait: &mut dyn FnMut()) -> Result<usize> {
-        let mut extent = Extent::new(self.layout.encoding, self.limits);
+        let mut extent = StructExtent::new(self.layout.encoding, self.limits);
         loop {
             let bytes = self.stream.buffered();
             let progress = extent.advance(bytes.get(header_len..).unwrap_or_default());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bytewright::bytes::{ByteStream, StreamOptions};
 use bytewright::table::file::{OpenOptions, open};
-use bytewright::table::{Values, integer_value};
+use bytewright::table::{ValueType, integer_value};
 
 use crate::run::Folder;
 
@@ -376,8 +376,11 @@ fn a_backup_is_a_table_of_the_same_kind_and_replaces_one_only_if_asked_to() {
 fn integers_are_printed_in_digits_and_put_from_them() {
     for file in ["n.bwt", "n.bwh"] {
         let folder = Folder::new();
-        let options =
-            OpenOptions { create: true, values: Some(Values::INTEGER), ..OpenOptions::default() };
+        let options = OpenOptions {
+            create: true,
+            values: Some(ValueType::INTEGER),
+            ..OpenOptions::default()
+        };
         let mut table = open(folder.path(file), None, options).unwrap().into_table();
         table.put(b"a", &integer_value(-7)).unwrap();
         table.close().unwrap();

@@ -5,7 +5,7 @@
 
 use bytewright::batch::Value;
 use bytewright::packet::{
-    Columns, DecodeOptions, Field, Frame, FrameMeta, LinkType, Packet, Status,
+    DecodeOptions, Field, Frame, FrameMeta, LinkType, Packet, PacketColumns, Status,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -37,7 +37,7 @@ fuzz_target!(|data: &[u8]| {
             );
         }
     }
-    let mut columns = Columns::new(Field::ALL);
+    let mut columns = PacketColumns::new(Field::ALL);
     for part in packets.chunks(usize::from(cut % 11) + 1) {
         columns.extend(part);
     }

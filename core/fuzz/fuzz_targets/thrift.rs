@@ -6,13 +6,14 @@
 use std::sync::{Arc, LazyLock};
 
 use bytewright::thrift::{
-    Columns, Cursor, Encoding, Extent, FieldSchema, Frames, Limits, MessageHeader, Plan, Progress,
-    Projection, ProtocolErrorKind, Schema, Strictness, StructId, StructKind, Tape, Type, Value,
+    Columns, Encoding, FieldSchema, Frames, Limits, MessageHeader, Plan, Progress, Projection,
+    ProtocolErrorKind, Strictness, StructExtent, StructId, StructKind, Tape, TapeCursor, TapeValue,
+    ThriftSchema, Type,
 };
 use libfuzzer_sys::fuzz_target;
 
 static PLAN: LazyLock<Arc<Plan>> = LazyLock::new(|| {
-    let mut schema = Schema::new();
+    let mut schema = ThriftSchema::new();
     let node = schema.declare_struct("Node", StructKind::Struct);
     let either = schema.declare_struct("Either", StructKind::Union);
     let types = [
@@ -45,17 +46,17 @@ static PLAN: LazyLock<Arc<Plan>> = LazyLock::new(|| {
 });
 
 /// Takes all that belongs to a value, and answers how many values those are.
-fn take(cursor: &mut Cursor<'_>, value: Value<'_>) -> usize {
+fn take(cursor: &mut TapeCursor<'_>, value: TapeValue<'_>) -> usize {
     let mut count = 1;
     let values = match value {
-        Value::Struct(_) | Value::Union { .. } => {
+        TapeValue::Struct(_) | TapeValue::Union { .. } => {
             while let Some((_, value)) = cursor.field() {
                 count += take(cursor, value);
             }
             0
         }
-        Value::List(values) | Value::Set(values) => values,
-        Value::Map(entries) => entries * 2,
+        TapeValue::List(values) | TapeValue::Set(values) => values,
+        TapeValue::Map(entries) => entries * 2,
         _ => 0,
     };
     for _ in 0..values {
@@ -74,7 +75,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         let read = PLAN.decode(encoding, StructId(0), bytes, limits, &mut tape);
         assert!(tape.memory_bytes() <= 64 * bytes.len() + 4096);
-        let progress = Extent::new(encoding, limits).advance(bytes);
+        let progress = StructExtent::new(encoding, limits).advance(bytes);
         let projection = Projection::new(PLAN.clone(), StructId(0), &["f7", "f10.f4", "f1"]);
         let projection = Arc::new(projection.expect("names of the schema"));
         // An extent does not know which fields are skipped, so that it allows what is too deep for either.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::input::{CaptureReader, ContentHasher, ContentId, FrameBatch, damage_of};
-use crate::rpc::{Call, Methods, Rpc, RpcOptions, Summary};
+use crate::rpc::{Call, CallSummary, Methods, Rpc, RpcOptions};
 use crate::sums::{CallCount, CallStore, CountedCapture};
 use crate::{Error, Result};
 
@@ -18,12 +18,12 @@ const BATCH_BYTES: usize = 4 << 20;
 #[derive(Debug)]
 pub struct CallBatches {
     rpc: Rpc,
-    batch: Batch,
+    batch: CallBatch,
 }
 
 /// Calls that wait for more.
 #[derive(Debug)]
-struct Batch {
+struct CallBatch {
     methods: Option<Arc<Methods>>,
     calls: Vec<Call>,
     bytes: usize,
@@ -32,7 +32,7 @@ struct Batch {
 impl CallBatches {
     /// No capture read yet. With `methods`, calls of others are left out.
     pub fn new(options: RpcOptions, methods: Option<Arc<Methods>>) -> Self {
-        let batch = Batch { methods, calls: Vec::new(), bytes: 0 };
+        let batch = CallBatch { methods, calls: Vec::new(), bytes: 0 };
         CallBatches { rpc: Rpc::new(options), batch }
     }
 
@@ -98,7 +98,7 @@ impl CallBatches {
     }
 }
 
-impl Batch {
+impl CallBatch {
     /// Takes a call, and gives the batch if it is full; nothing where that failed before.
     fn add<E>(
         &mut self,
@@ -168,7 +168,7 @@ pub(super) struct ReadCalls {
     content_id: ContentId,
     packets: u64,
     calls: u64,
-    summary: Summary,
+    summary: CallSummary,
     damage: Option<Error>,
 }
 
@@ -178,7 +178,7 @@ pub(super) struct ReadCalls {
 /// Those of reading that are not damage.
 pub(super) fn read_to_merge(reader: &mut CaptureReader, options: RpcOptions) -> Result<ReadCalls> {
     let mut content = ContentHasher::of(reader);
-    let (mut rpc, mut summary) = (Rpc::new(options), Summary::new());
+    let (mut rpc, mut summary) = (Rpc::new(options), CallSummary::new());
     let (mut packets, mut calls) = (0, 0);
     let mut each = |call: Call| {
         calls += 1;

@@ -9,10 +9,10 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::bytes::Cancel;
-use crate::capture::{BlockOptions, Clock, Format, Frame, Interface, Record};
+use crate::capture::{BlockOptions, Clock, Format, Interface, Record, WrittenFrame};
 use crate::export::CaptureFile;
 use crate::input::{
-    CaptureReader, RecordPlace, RecordSource, Sink, Stop, StreamRecords, damage_of,
+    CaptureReader, PacketSink, RecordPlace, RecordSource, Stop, StreamRecords, damage_of,
 };
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 use crate::packet::{self, Field, Packet};
@@ -131,7 +131,7 @@ fn write(
     for reader in readers {
         let mut records = reader.into_records()?;
         records.read_header()?;
-        inputs.push(Input::new(records));
+        inputs.push(CutInput::new(records));
     }
     take_after(&inputs, file);
     let mut cut = Cut {
@@ -161,7 +161,7 @@ fn write(
 }
 
 /// A pcap file that is made of pcap files has their clock and snaplen, if they agree.
-fn take_after(inputs: &[Input], file: &mut CaptureFile) {
+fn take_after(inputs: &[CutInput], file: &mut CaptureFile) {
     let mut found: Option<&Interface> = None;
     for input in inputs {
         let decoder = &input.records.decoder;
@@ -181,13 +181,13 @@ fn take_after(inputs: &[Input], file: &mut CaptureFile) {
 }
 
 /// The input that has the earliest packet, or one of which that is not known yet.
-fn next_of(inputs: &[Input]) -> Option<usize> {
+fn next_of(inputs: &[CutInput]) -> Option<usize> {
     let ready = inputs.iter().enumerate();
     ready.filter_map(|(index, input)| Some((input.next_ts()?, index))).min().map(|(_, index)| index)
 }
 
 /// A capture that is cut.
-struct Input {
+struct CutInput {
     records: Box<StreamRecords>,
     is_ended: bool,
     /// A packet whose turn has not come.
@@ -202,7 +202,7 @@ struct Input {
 /// A packet that waits.
 struct Head {
     ts: i64,
-    frame: Frame<'static>,
+    frame: WrittenFrame<'static>,
     captured: Vec<u8>,
     options: Vec<u8>,
     like: BlockOptions<'static>,
@@ -219,9 +219,9 @@ struct Cut<'c> {
     known: HashMap<u128, Vec<u32>>,
 }
 
-impl Input {
+impl CutInput {
     fn new(records: Box<StreamRecords>) -> Self {
-        Input {
+        CutInput {
             records,
             is_ended: false,
             head: None,
@@ -256,10 +256,10 @@ impl Input {
     fn write_up_to(&mut self, limit: (i64, usize), index: usize, cut: &mut Cut<'_>) -> Result<()> {
         if let Some(head) = self.head.take() {
             let options = head.like.over(&head.options);
-            let frame = Frame { captured: &head.captured, options, ..head.frame };
+            let frame = WrittenFrame { captured: &head.captured, options, ..head.frame };
             cut.write(&frame, head.ts)?;
         }
-        let Input { records, is_ended, head, interfaces, sections, ts } = self;
+        let CutInput { records, is_ended, head, interfaces, sections, ts } = self;
         let mut sink = Selector {
             packet: Packet::default(),
             cut,
@@ -309,7 +309,7 @@ struct Selector<'s, 'c> {
     failure: Option<Error>,
 }
 
-impl Sink for Selector<'_, '_> {
+impl PacketSink for Selector<'_, '_> {
     #[inline(always)]
     fn slot(&mut self) -> &mut Packet {
         &mut self.packet
@@ -354,7 +354,7 @@ impl Selector<'_, '_> {
         };
         let keep = self.cut.options.snaplen.unwrap_or(u32::MAX) as usize;
         let captured = record.captured.get(..keep).unwrap_or(record.captured);
-        let frame = Frame {
+        let frame = WrittenFrame {
             interface: *interface,
             stamp: origin.stamp,
             ts: record.ts,
@@ -372,7 +372,7 @@ impl Selector<'_, '_> {
             captured: captured.to_vec(),
             options: origin.options.bytes().to_vec(),
             like: origin.options.over(&[]),
-            frame: Frame { captured: &[], options: BlockOptions::NONE, ..frame },
+            frame: WrittenFrame { captured: &[], options: BlockOptions::NONE, ..frame },
         });
         Ok(false)
     }
@@ -432,7 +432,7 @@ impl CutOptions {
 
 impl Cut<'_> {
     #[inline]
-    fn write(&mut self, frame: &Frame<'_>, ts: i64) -> Result<()> {
+    fn write(&mut self, frame: &WrittenFrame<'_>, ts: i64) -> Result<()> {
         self.file.frame(frame)?;
         self.totals.packets += 1;
         self.totals.bytes += u64::from(frame.length);

@@ -3,7 +3,7 @@
 use super::{Answer, Answers, PacketOptions};
 use crate::Result;
 use crate::input::{CaptureReader, FrameBatch};
-use crate::packet::{Columns, Field};
+use crate::packet::{Field, PacketColumns};
 
 /// Hands over the packets with their bytes.
 pub(super) fn frames<A: Answers>(
@@ -30,7 +30,7 @@ pub(super) fn columns<A: Answers>(
     options: &PacketOptions,
     answers: &mut A,
 ) -> Result<Result<()>, A::Error> {
-    let mut columns = Columns::new(fields);
+    let mut columns = PacketColumns::new(fields);
     loop {
         let read = match &options.condition {
             None => reader.read_columns(&mut columns, options.rows),

@@ -23,11 +23,11 @@ const FLOWS_LEN: usize = 1024;
 #[derive(Clone)]
 pub struct Run {
     question: Arc<Question>,
-    open: Arc<Mutex<Open>>,
+    open: Arc<Mutex<OpenQuestion>>,
 }
 
 /// State that goes on from one capture to the next.
-enum Open {
+enum OpenQuestion {
     Nothing,
     Flows(FlowBatches, FlowQuestion),
     Calls(CallBatches, CallQuestion),
@@ -39,12 +39,12 @@ impl Run {
     pub fn new(question: Question) -> Self {
         let open = match &question {
             Question::Flows(_, flows) => {
-                Open::Flows(FlowBatches::new(flows.limits, FLOWS_LEN), flows.clone())
+                OpenQuestion::Flows(FlowBatches::new(flows.limits, FLOWS_LEN), flows.clone())
             }
-            Question::Summary(summary) => Open::Summary(summary.adder()),
-            other => {
-                other.calls().map_or(Open::Nothing, |calls| Open::Calls(calls.batches(), calls))
-            }
+            Question::Summary(summary) => OpenQuestion::Summary(summary.adder()),
+            other => other
+                .calls()
+                .map_or(OpenQuestion::Nothing, |calls| OpenQuestion::Calls(calls.batches(), calls)),
         };
         Run { question: Arc::new(question), open: Arc::new(Mutex::new(open)) }
     }
@@ -71,13 +71,13 @@ impl Run {
             (Question::Packets(fields, options), _) => {
                 packets::columns(reader, fields, options, answers)?
             }
-            (_, Open::Flows(batches, flows)) => {
+            (_, OpenQuestion::Flows(batches, flows)) => {
                 batches.read(reader, &mut |found| give_flows(flows, found, answers))?
             }
-            (_, Open::Calls(batches, calls)) => {
+            (_, OpenQuestion::Calls(batches, calls)) => {
                 batches.read(reader, &mut |found| give_calls(calls, found, answers))?
             }
-            (_, Open::Summary(adder)) => adder.read(reader),
+            (_, OpenQuestion::Summary(adder)) => adder.read(reader),
             (Question::Counts(field, options), _) => {
                 let (counts, read) = count_by(reader, *field, options.condition.as_ref());
                 return end_with(reader, read, policy, Some(Answer::Counts(counts)), answers);
@@ -102,15 +102,15 @@ impl Run {
     /// The first one of `answers`.
     pub fn finish<A: Answers>(&self, answers: &mut A) -> Result<(), A::Error> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        match std::mem::replace(&mut *open, Open::Nothing) {
-            Open::Flows(batches, flows) => {
+        match std::mem::replace(&mut *open, OpenQuestion::Nothing) {
+            OpenQuestion::Flows(batches, flows) => {
                 batches.finish(&mut |found| give_flows(&flows, found, answers))
             }
-            Open::Calls(batches, calls) => {
+            OpenQuestion::Calls(batches, calls) => {
                 batches.finish(&mut |found| give_calls(&calls, found, answers))
             }
-            Open::Summary(adder) => answers.take(Answer::Sums(adder.finish())),
-            Open::Nothing => Ok(()),
+            OpenQuestion::Summary(adder) => answers.take(Answer::Sums(adder.finish())),
+            OpenQuestion::Nothing => Ok(()),
         }
     }
 }

@@ -13,7 +13,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::{ptr, slice};
 
 use super::export::{Export, ExportOptions};
-use super::request::{self, Form, LaidOut, OutputColumn, RequestedColumn};
+use super::request::{self, ArrowForm, LaidOut, OutputColumn, RequestedColumn};
 use super::{Batch, Buffers, Column, DataType, Field, Schema};
 use crate::{Error, ErrorKind, Result, panics};
 
@@ -114,7 +114,7 @@ impl Layout {
         let fields = export.schema().fields().iter().enumerate();
         let columns = fields.map(|(place, field)| OutputColumn {
             place,
-            form: Form::Own,
+            form: ArrowForm::Own,
             is_nullable: field.is_nullable(),
         });
         Layout { columns: columns.collect(), export }

@@ -105,14 +105,14 @@ impl AddressForm {
 
 /// Inputs and filter that rows were made of, for those who find them later.
 #[derive(Debug, Clone, Default)]
-pub struct Origin {
+pub struct RowOrigin {
     /// The names of the inputs.
     pub sources: Vec<String>,
     /// Expression that selected the packets; `None` if all of them were taken.
     pub filter: Option<String>,
 }
 
-impl Origin {
+impl RowOrigin {
     /// Keys and values for Arrow and Parquet: who made rows of `schema`, and of what.
     pub fn metadata(&self, schema: &Schema) -> Vec<(String, String)> {
         let pair = |key: &str, value: &str| (format!("bytewright.{key}"), value.to_owned());

@@ -25,7 +25,7 @@ pub(crate) mod wireshark_names;
 pub(crate) use column::mapped;
 pub use column::{Buffers, Column};
 pub use data_type::{DataType, Enumeration};
-pub use export::{AddressForm, ExportOptions, Origin, TimeUnit};
+pub use export::{AddressForm, ExportOptions, RowOrigin, TimeUnit};
 pub use schema::{Field, Schema};
 pub use value::{ShortText, Value};
 

@@ -40,13 +40,13 @@ impl RequestedColumn {
 pub(super) struct OutputColumn {
     /// Its place among the converted columns.
     pub(super) place: usize,
-    pub(super) form: Form,
+    pub(super) form: ArrowForm,
     pub(super) is_nullable: bool,
 }
 
 /// The Arrow type of a column.
 #[derive(Debug, Clone)]
-pub(super) enum Form {
+pub(super) enum ArrowForm {
     /// The one that [`format_of`] has for its type.
     Own,
     Integer(Integer),
@@ -122,7 +122,7 @@ const VARIABLES: [Variable; 6] = [
 
 /// Kind of type; types of one kind can be requested in place of each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TypeKind {
     Number,
     Boolean,
     Time,
@@ -131,31 +131,31 @@ enum Kind {
     Other,
 }
 
-impl Kind {
+impl TypeKind {
     const fn name(self) -> &'static str {
         match self {
-            Kind::Number => "number",
-            Kind::Boolean => "boolean",
-            Kind::Time => "timestamp",
-            Kind::Duration => "duration",
-            Kind::TextOrBytes => "string or binary",
-            Kind::Other => "other",
+            TypeKind::Number => "number",
+            TypeKind::Boolean => "boolean",
+            TypeKind::Time => "timestamp",
+            TypeKind::Duration => "duration",
+            TypeKind::TextOrBytes => "string or binary",
+            TypeKind::Other => "other",
         }
     }
 
-    fn of_format(format: &str) -> Kind {
+    fn of_format(format: &str) -> TypeKind {
         match format.as_bytes() {
             [b'c' | b'C' | b's' | b'S' | b'i' | b'I' | b'l' | b'L' | b'e' | b'f' | b'g'] => {
-                Kind::Number
+                TypeKind::Number
             }
-            [b'd', b':', ..] => Kind::Number,
-            [b'b'] => Kind::Boolean,
-            [b't', b's', ..] => Kind::Time,
-            [b't', b'D', _] => Kind::Duration,
+            [b'd', b':', ..] => TypeKind::Number,
+            [b'b'] => TypeKind::Boolean,
+            [b't', b's', ..] => TypeKind::Time,
+            [b't', b'D', _] => TypeKind::Duration,
             [b'u' | b'U' | b'z' | b'Z'] | [b'v', b'u' | b'z'] | [b'w', b':', ..] => {
-                Kind::TextOrBytes
+                TypeKind::TextOrBytes
             }
-            _ => Kind::Other,
+            _ => TypeKind::Other,
         }
     }
 }
@@ -207,7 +207,7 @@ pub(super) fn answer(
         let Some((place, field)) = fields.iter().enumerate().find(free) else {
             return Err(other_columns(fields, columns));
         };
-        let form = Form::of(column, field)?;
+        let form = ArrowForm::of(column, field)?;
         let is_nullable = field.is_nullable() || column.is_nullable;
         output.push(OutputColumn { place, form, is_nullable });
         if let Some(is_taken) = is_taken.get_mut(place) {
@@ -249,11 +249,11 @@ impl RequestedColumn {
     }
 }
 
-impl Form {
+impl ArrowForm {
     /// Returns the form in which a converted field can leave if a program requested `column`.
-    fn of(column: &RequestedColumn, field: &Field) -> Result<Form> {
+    fn of(column: &RequestedColumn, field: &Field) -> Result<ArrowForm> {
         let own = format_of(field.data_type());
-        let (kind, requested) = (Kind::of_format(own), Kind::of_format(column.values()));
+        let (kind, requested) = (TypeKind::of_format(own), TypeKind::of_format(column.values()));
         if kind != requested {
             let message = format!(
                 "expected a {} type for the column {} in the requested schema, found {}",
@@ -263,11 +263,11 @@ impl Form {
             );
             return Err(Error::new(ErrorKind::Argument, message));
         }
-        Ok(Form::made(column, field.data_type()).unwrap_or(Form::Own))
+        Ok(ArrowForm::made(column, field.data_type()).unwrap_or(ArrowForm::Own))
     }
 
     /// The requested type, where columns of `data_type` can have it.
-    fn made(column: &RequestedColumn, data_type: DataType) -> Option<Form> {
+    fn made(column: &RequestedColumn, data_type: DataType) -> Option<ArrowForm> {
         let (own, format) = (format_of(data_type), column.format.as_str());
         if column.dictionary.is_none() && own == format {
             return None;
@@ -275,32 +275,32 @@ impl Form {
         let variable = variable_of(column.values())
             .filter(|to| data_type.is_variable() && !is_text_of_bytes(data_type, *to));
         if column.dictionary.is_some() {
-            return Some(Form::Dictionary(integer_of(format)?, variable?));
+            return Some(ArrowForm::Dictionary(integer_of(format)?, variable?));
         }
-        match Kind::of_format(own) {
-            Kind::Number => integer_of(own).and(integer_of(format)).map(Form::Integer),
-            Kind::Time | Kind::Duration => {
-                parts_of(format).map(|parts| Form::Time(parts, column.format.clone()))
+        match TypeKind::of_format(own) {
+            TypeKind::Number => integer_of(own).and(integer_of(format)).map(ArrowForm::Integer),
+            TypeKind::Time | TypeKind::Duration => {
+                parts_of(format).map(|parts| ArrowForm::Time(parts, column.format.clone()))
             }
-            Kind::TextOrBytes => variable.map(Form::Variable),
-            Kind::Boolean | Kind::Other => None,
+            TypeKind::TextOrBytes => variable.map(ArrowForm::Variable),
+            TypeKind::Boolean | TypeKind::Other => None,
         }
     }
 
     /// As the C data interface writes it; of a dictionary, that of its indices.
     pub(super) fn format(&self, data_type: DataType) -> &str {
         match self {
-            Form::Own => format_of(data_type),
-            Form::Integer(integer) | Form::Dictionary(integer, _) => integer.format,
-            Form::Time(_, format) => format,
-            Form::Variable(variable) => variable.format,
+            ArrowForm::Own => format_of(data_type),
+            ArrowForm::Integer(integer) | ArrowForm::Dictionary(integer, _) => integer.format,
+            ArrowForm::Time(_, format) => format,
+            ArrowForm::Variable(variable) => variable.format,
         }
     }
 
     /// The type of the values of a dictionary.
     pub(super) fn dictionary_format(&self) -> Option<&'static str> {
         match self {
-            Form::Dictionary(_, values) => Some(values.format),
+            ArrowForm::Dictionary(_, values) => Some(values.format),
             _ => None,
         }
     }
@@ -311,18 +311,18 @@ impl Form {
     /// `Limit` where the type cannot hold a value.
     pub(super) fn laid_out(&self, column: Column, name: &str) -> Result<LaidOut> {
         match self {
-            Form::Own => Ok(LaidOut::Own(column)),
-            Form::Integer(to) => {
+            ArrowForm::Own => Ok(LaidOut::Own(column)),
+            ArrowForm::Integer(to) => {
                 let values = integers(&column, *to, (1, 1), name)?;
                 Ok(LaidOut::anew(&column, vec![values]))
             }
-            Form::Time(parts, _) => {
+            ArrowForm::Time(parts, _) => {
                 let own = parts_of(format_of(column.data_type())).unwrap_or(*parts);
                 let values = integers(&column, TIME, (*parts, own), name)?;
                 Ok(LaidOut::anew(&column, vec![values]))
             }
-            Form::Variable(to) => to.laid_out(column, name),
-            Form::Dictionary(index, values) => dictionary(&column, *index, *values, name),
+            ArrowForm::Variable(to) => to.laid_out(column, name),
+            ArrowForm::Dictionary(index, values) => dictionary(&column, *index, *values, name),
         }
     }
 }

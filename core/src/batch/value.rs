@@ -73,28 +73,28 @@ impl Value<'_> {
         })
     }
 
-    fn key(&self) -> Key<'_> {
+    fn key(&self) -> ComparisonKey<'_> {
         match self {
-            Value::Null => Key::Null,
-            Value::Unsigned(number) => Key::Unsigned(*number),
-            Value::Signed(number) => Key::Signed(*number),
-            Value::Double(number) => Key::Double(ordered_bits(*number)),
-            Value::Bool(value) => Key::Bool(*value),
-            Value::Time(nanoseconds) => Key::Time(*nanoseconds),
-            Value::Duration(microseconds) => Key::Duration(*microseconds),
-            Value::Address(address) => Key::Address(*address),
-            Value::Text(text) => Key::Text(text),
-            Value::ShortText(text) => Key::Text(text.as_str()),
-            Value::Json(text) => Key::Json(text),
-            Value::Bytes(bytes) => Key::Bytes(bytes),
-            Value::Uuid(bytes) => Key::Uuid(*bytes),
+            Value::Null => ComparisonKey::Null,
+            Value::Unsigned(number) => ComparisonKey::Unsigned(*number),
+            Value::Signed(number) => ComparisonKey::Signed(*number),
+            Value::Double(number) => ComparisonKey::Double(ordered_bits(*number)),
+            Value::Bool(value) => ComparisonKey::Bool(*value),
+            Value::Time(nanoseconds) => ComparisonKey::Time(*nanoseconds),
+            Value::Duration(microseconds) => ComparisonKey::Duration(*microseconds),
+            Value::Address(address) => ComparisonKey::Address(*address),
+            Value::Text(text) => ComparisonKey::Text(text),
+            Value::ShortText(text) => ComparisonKey::Text(text.as_str()),
+            Value::Json(text) => ComparisonKey::Json(text),
+            Value::Bytes(bytes) => ComparisonKey::Bytes(bytes),
+            Value::Uuid(bytes) => ComparisonKey::Uuid(*bytes),
         }
     }
 }
 
 /// Key that values are compared by.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Key<'a> {
+enum ComparisonKey<'a> {
     Null,
     Unsigned(u64),
     Signed(i64),

@@ -66,7 +66,7 @@ impl Default for StreamOptions {
 pub struct ByteStream {
     name: String,
     input: Input,
-    decoder: Decoder,
+    decoder: StreamDecoder,
     buffer: Vec<u8>,
     /// The first byte of `buffer` that is not consumed.
     start: usize,
@@ -94,7 +94,7 @@ pub enum Fill {
     Ended,
 }
 
-enum Decoder {
+enum StreamDecoder {
     /// Nothing was read yet that would tell.
     Undecided,
     Plain,
@@ -154,7 +154,7 @@ impl ByteStream {
         ByteStream {
             name: name.to_owned(),
             input: Input::new(source, cancel),
-            decoder: Decoder::Undecided,
+            decoder: StreamDecoder::Undecided,
             buffer: Vec::new(),
             start: 0,
             base: 0,
@@ -176,7 +176,7 @@ impl ByteStream {
     /// Finds out how the input is compressed; `false` where that needs bytes that are not to be waited
     /// for.
     fn decide(&mut self) -> Result<bool> {
-        if !matches!(self.decoder, Decoder::Undecided) {
+        if !matches!(self.decoder, StreamDecoder::Undecided) {
             return Ok(true);
         }
         let compression = match self.choice {
@@ -187,20 +187,20 @@ impl ByteStream {
         // Nothing is read ahead of what somebody may still write.
         let jobs = if self.input.is_nonblocking() { self.jobs } else { 1 };
         self.decoder = match compression {
-            Compression::None => Decoder::Plain,
+            Compression::None => StreamDecoder::Plain,
             Compression::Gzip => {
                 let backend = self.backend.map_or_else(InflateBackend::serving, Ok)?;
                 let decoder = GzipDecoder::new(backend);
                 match jobs {
-                    1 => Decoder::Gzip(Box::new(decoder)),
-                    _ => with_threads(members::Decoder::Gzip(decoder), jobs),
+                    1 => StreamDecoder::Gzip(Box::new(decoder)),
+                    _ => with_threads(members::MemberDecoder::Gzip(decoder), jobs),
                 }
             }
             Compression::Zstd => {
                 let decoder = ZstdDecoder::new()?;
                 match jobs {
-                    1 => Decoder::Zstd(Box::new(decoder)),
-                    _ => with_threads(members::Decoder::Zstd(decoder), jobs),
+                    1 => StreamDecoder::Zstd(Box::new(decoder)),
+                    _ => with_threads(members::MemberDecoder::Zstd(decoder), jobs),
                 }
             }
         };
@@ -215,27 +215,27 @@ impl ByteStream {
     /// Returns the compression of the input as far as is known: none while nothing was read.
     pub fn compression(&self) -> Compression {
         match &self.decoder {
-            Decoder::Undecided | Decoder::Plain => Compression::None,
-            Decoder::Gzip(_) => Compression::Gzip,
-            Decoder::Zstd(_) => Compression::Zstd,
-            Decoder::Members(members) if members.is_gzip() => Compression::Gzip,
-            Decoder::Members(_) => Compression::Zstd,
+            StreamDecoder::Undecided | StreamDecoder::Plain => Compression::None,
+            StreamDecoder::Gzip(_) => Compression::Gzip,
+            StreamDecoder::Zstd(_) => Compression::Zstd,
+            StreamDecoder::Members(members) if members.is_gzip() => Compression::Gzip,
+            StreamDecoder::Members(_) => Compression::Zstd,
         }
     }
 
     /// Returns true if the compression is known for good: the first bytes were read, or do not matter.
     pub fn knows_compression(&self) -> bool {
-        !matches!(self.decoder, Decoder::Undecided)
+        !matches!(self.decoder, StreamDecoder::Undecided)
             || matches!(self.choice, CompressionChoice::Is(_))
     }
 
     /// Memory that it takes: its buffers, and what the decompressor keeps.
     pub fn memory_bytes(&self) -> usize {
         let decoder = match &self.decoder {
-            Decoder::Undecided | Decoder::Plain => 0,
-            Decoder::Gzip(decoder) => decoder.memory_bytes(),
-            Decoder::Zstd(decoder) => decoder.memory_bytes(),
-            Decoder::Members(members) => members.memory_bytes(),
+            StreamDecoder::Undecided | StreamDecoder::Plain => 0,
+            StreamDecoder::Gzip(decoder) => decoder.memory_bytes(),
+            StreamDecoder::Zstd(decoder) => decoder.memory_bytes(),
+            StreamDecoder::Members(members) => members.memory_bytes(),
         };
         self.buffer.capacity() + self.input.memory_bytes() + decoder
     }
@@ -341,7 +341,7 @@ impl ByteStream {
 
     /// A second reader of the bytes of plain input, for another thread: see [`Source::another`].
     pub(crate) fn another_source(&self) -> Option<Box<dyn Source>> {
-        matches!(self.decoder, Decoder::Plain).then(|| self.input.another_source())?
+        matches!(self.decoder, StreamDecoder::Plain).then(|| self.input.another_source())?
     }
 
     /// The handle that ends a read of this stream that waits. A read that was called off is not
@@ -413,11 +413,11 @@ impl ByteStream {
         }
         let before = self.buffer.len();
         let more = match &mut self.decoder {
-            Decoder::Undecided => true,
-            Decoder::Plain => read_plain(&mut self.input, &mut self.buffer)?,
-            Decoder::Gzip(decoder) => decoder.decode(&mut self.input, &mut self.buffer)?,
-            Decoder::Zstd(decoder) => decoder.decode(&mut self.input, &mut self.buffer)?,
-            Decoder::Members(members) => members.decode(&mut self.input, &mut self.buffer)?,
+            StreamDecoder::Undecided => true,
+            StreamDecoder::Plain => read_plain(&mut self.input, &mut self.buffer)?,
+            StreamDecoder::Gzip(decoder) => decoder.decode(&mut self.input, &mut self.buffer)?,
+            StreamDecoder::Zstd(decoder) => decoder.decode(&mut self.input, &mut self.buffer)?,
+            StreamDecoder::Members(members) => members.decode(&mut self.input, &mut self.buffer)?,
         };
         self.ended = !more;
         Ok(self.ended || self.buffer.len() > before)
@@ -459,7 +459,7 @@ impl ByteStream {
 
     /// Passes over at most `count` bytes without reading them. Only after everything is consumed.
     fn pass_over(&mut self, count: u64) -> Result<u64> {
-        if !matches!(self.decoder, Decoder::Plain) || !self.buffered().is_empty() {
+        if !matches!(self.decoder, StreamDecoder::Plain) || !self.buffered().is_empty() {
             return Ok(0);
         }
         let raw = self.input.bytes().len();
@@ -512,7 +512,7 @@ impl ByteStream {
     }
 
     fn seek_in_input(&mut self, offset: u64) -> Result<()> {
-        let is_plain = matches!(self.decoder, Decoder::Plain)
+        let is_plain = matches!(self.decoder, StreamDecoder::Plain)
             || self.choice == CompressionChoice::Is(Compression::None);
         let target = if is_plain { offset } else { 0 };
         // Behind damage there is nothing to read on from.
@@ -528,7 +528,7 @@ impl ByteStream {
             return Err(self.place(Error::new(ErrorKind::Io(Some(number)), message)));
         }
         if !is_plain {
-            self.decoder = Decoder::Undecided;
+            self.decoder = StreamDecoder::Undecided;
         }
         self.buffer.clear();
         self.start = 0;
@@ -551,7 +551,7 @@ impl ByteStream {
 
     /// Checks the end of plain input again on the next read: a file may have grown since.
     pub fn recheck_end(&mut self) {
-        if self.ended && matches!(self.decoder, Decoder::Plain) {
+        if self.ended && matches!(self.decoder, StreamDecoder::Plain) {
             self.ended = false;
             self.input.recheck_end();
         }
@@ -561,7 +561,7 @@ impl ByteStream {
     /// bytes of `into` are written as the answer says; 0 is the end. `None` where it would have to
     /// wait, and where nothing but [`ByteStream::fill`] will do.
     pub fn try_read_slice(&mut self, into: &mut [MaybeUninit<u8>]) -> Result<Option<usize>> {
-        let is_past_all = matches!(self.decoder, Decoder::Plain)
+        let is_past_all = matches!(self.decoder, StreamDecoder::Plain)
             && self.buffered().is_empty()
             && self.input.bytes().is_empty();
         if !is_past_all || into.is_empty() {
@@ -591,8 +591,8 @@ impl fmt::Debug for ByteStream {
 }
 
 /// Reads until the first bytes tell what the input is; `None` where they are not there yet.
-fn with_threads(decoder: members::Decoder, jobs: usize) -> Decoder {
-    Decoder::Members(Box::new(Members::new(decoder, jobs)))
+fn with_threads(decoder: members::MemberDecoder, jobs: usize) -> StreamDecoder {
+    StreamDecoder::Members(Box::new(Members::new(decoder, jobs)))
 }
 
 fn detect_compression(input: &mut Input, choice: CompressionChoice) -> Result<Option<Compression>> {

@@ -12,14 +12,14 @@ use super::source::Source;
 
 /// The end of a feed at which bytes are brought. Clones are one feed.
 #[derive(Debug, Clone, Default)]
-pub struct Feed(Arc<Mutex<State>>);
+pub struct Feed(Arc<Mutex<FeedState>>);
 
 /// The end of a feed at which a stream reads.
 #[derive(Debug, Default)]
 pub struct FeedSource(Feed);
 
 #[derive(Debug, Default)]
-struct State {
+struct FeedState {
     bytes: Vec<u8>,
     /// Number of them that were read.
     taken: usize,
@@ -32,7 +32,7 @@ struct State {
 impl Feed {
     /// A feed with nothing in it. `can_seek` says whether who brings bytes can go to another place.
     pub fn new(can_seek: bool) -> Self {
-        Feed(Arc::new(Mutex::new(State { can_seek, ..State::default() })))
+        Feed(Arc::new(Mutex::new(FeedState { can_seek, ..FeedState::default() })))
     }
 
     /// Returns the end at which a stream reads the bytes.
@@ -71,7 +71,7 @@ impl Feed {
         self.state().seek.get_or_insert(offset);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FeedState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

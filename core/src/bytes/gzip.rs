@@ -6,7 +6,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::wire::{Endian, Reader};
 
-use super::inflate::{InflateBackend, Inflated, Inflater, Outcome};
+use super::inflate::{InflateBackend, InflateOutcome, Inflated, Inflater};
 use super::input::{Input, Supply};
 
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -104,7 +104,7 @@ impl GzipDecoder {
     fn header(&mut self, input: &mut Input, may_wait: bool) -> Result<Supply> {
         loop {
             let needed = match parse_header(input.bytes()) {
-                Ok(Header::Whole(length)) => {
+                Ok(GzipHeader::Whole(length)) => {
                     input.advance(length);
                     self.inflater.reset();
                     self.crc = crc32fast::Hasher::new();
@@ -113,7 +113,7 @@ impl GzipDecoder {
                     self.next = Next::Deflate;
                     return Ok(Supply::Ready);
                 }
-                Ok(Header::Short(needed)) => needed,
+                Ok(GzipHeader::Short(needed)) => needed,
                 Err(error) => {
                     let offset = input.offset() + error.offset().unwrap_or(0);
                     return Err(input.error_at(offset, &error));
@@ -145,19 +145,19 @@ impl GzipDecoder {
             return Err(Error::internal("more bytes given back than were taken"));
         }
         match outcome {
-            Outcome::Finished => self.next = Next::Trailer,
-            Outcome::Broken(found) => {
+            InflateOutcome::Finished => self.next = Next::Trailer,
+            InflateOutcome::Broken(found) => {
                 let error = Error::format("deflate data of a gzip member", found);
                 return Err(input.error_at(input.offset(), &error));
             }
-            Outcome::More if made || taken > 0 || held_back => {}
-            Outcome::More if input.bytes().is_empty() => {
+            InflateOutcome::More if made || taken > 0 || held_back => {}
+            InflateOutcome::More if input.bytes().is_empty() => {
                 let kind = ErrorKind::Truncated { needed: 1, available: 0 };
                 let message =
                     "expected more deflate data of a gzip member, found the end of the input";
                 return Err(input.error_at(input.offset(), &Error::new(kind, message)));
             }
-            Outcome::More => {
+            InflateOutcome::More => {
                 let message = format!("{} makes no progress", self.backend());
                 return Err(input.error_at(input.offset(), &Error::internal(message)));
             }
@@ -235,7 +235,7 @@ pub(super) fn guess_member(
     has_ended: bool,
     searches: bool,
 ) -> Option<(usize, usize)> {
-    if !matches!(parse_header(bytes), Ok(Header::Whole(_) | Header::Short(_))) {
+    if !matches!(parse_header(bytes), Ok(GzipHeader::Whole(_) | GzipHeader::Short(_))) {
         return None;
     }
     if let Some(size) = block_size(bytes) {
@@ -247,7 +247,8 @@ pub(super) fn guess_member(
     let behind = bytes.get(MEMBER_MIN..)?;
     let is_next = |at: &usize| {
         let follows = behind.get(*at..).unwrap_or_default();
-        let is_header = matches!(parse_header(follows), Ok(Header::Whole(_) | Header::Short(_)));
+        let is_header =
+            matches!(parse_header(follows), Ok(GzipHeader::Whole(_) | GzipHeader::Short(_)));
         is_header && follows.len() > 3 && content_size(bytes, MEMBER_MIN + at).is_some()
     };
     let next = memchr::memmem::find_iter(behind, &[MAGIC[0], MAGIC[1], DEFLATE]).find(is_next);
@@ -293,7 +294,7 @@ fn content_size(bytes: &[u8], size: usize) -> Option<usize> {
 
 /// A header as far as it is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Header {
+enum GzipHeader {
     /// All of it: its length.
     Whole(usize),
     /// At least this many bytes are needed to go on.
@@ -301,10 +302,10 @@ enum Header {
 }
 
 /// Measures the header that `bytes` begins with. Offsets of errors count from its start.
-fn parse_header(bytes: &[u8]) -> Result<Header> {
+fn parse_header(bytes: &[u8]) -> Result<GzipHeader> {
     let mut reader = Reader::new(bytes);
     let Some([magic_0, magic_1, method, flags]) = reader.array() else {
-        return Ok(Header::Short(10));
+        return Ok(GzipHeader::Short(10));
     };
     if [magic_0, magic_1] != MAGIC {
         let found = [magic_0, magic_1];
@@ -319,26 +320,26 @@ fn parse_header(bytes: &[u8]) -> Result<Header> {
     }
     // Time, extra flags and operating system.
     if reader.take(6).is_none() {
-        return Ok(Header::Short(10));
+        return Ok(GzipHeader::Short(10));
     }
     if flags & FLAG_EXTRA != 0 {
         let Some(length) = reader.u16(Endian::Little) else {
-            return Ok(Header::Short(reader.position_in(bytes) + 2));
+            return Ok(GzipHeader::Short(reader.position_in(bytes) + 2));
         };
         if reader.take(usize::from(length)).is_none() {
-            return Ok(Header::Short(reader.position_in(bytes) + usize::from(length)));
+            return Ok(GzipHeader::Short(reader.position_in(bytes) + usize::from(length)));
         }
     }
     for (flag, what) in [(FLAG_NAME, "a gzip file name"), (FLAG_COMMENT, "a gzip comment")] {
         if flags & flag != 0 && !skip_text(bytes, &mut reader, what)? {
-            return Ok(Header::Short(bytes.len() + 1));
+            return Ok(GzipHeader::Short(bytes.len() + 1));
         }
     }
     if flags & FLAG_HEADER_CRC != 0 {
         let covered = bytes.get(..reader.position_in(bytes)).unwrap_or_default();
         let offset = reader.position_in(bytes);
         let Some(crc) = reader.u16(Endian::Little) else {
-            return Ok(Header::Short(offset + 2));
+            return Ok(GzipHeader::Short(offset + 2));
         };
         let [low, high, ..] = crc32fast::hash(covered).to_le_bytes();
         let crc_found = u16::from_le_bytes([low, high]);
@@ -350,7 +351,7 @@ fn parse_header(bytes: &[u8]) -> Result<Header> {
             return Err(error.at(offset as u64));
         }
     }
-    Ok(Header::Whole(reader.position_in(bytes)))
+    Ok(GzipHeader::Whole(reader.position_in(bytes)))
 }
 
 /// Passes a text of `header` that ends with a zero; `false` where the zero is not there yet.

@@ -85,7 +85,7 @@ impl fmt::Display for InflateBackend {
 
 /// State of the deflate stream after a call to [`Inflater::inflate`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum InflateOutcome {
     /// The input is used up, or there is no more room.
     More,
     /// The deflate stream ended.
@@ -101,7 +101,7 @@ pub(super) struct Inflated {
     pub(super) taken: usize,
     /// Bytes taken in this call or just before it that turned out not to belong to the stream.
     pub(super) returned: usize,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: InflateOutcome,
 }
 
 /// The state of one deflate stream.
@@ -156,10 +156,12 @@ impl Inflater {
 fn inflate_zlib(decompress: &mut Decompress, input: &[u8], output: &mut Vec<u8>) -> Inflated {
     let before = decompress.total_in();
     let outcome = match decompress.decompress_vec(input, output, FlushDecompress::None) {
-        Ok(Status::Ok | Status::BufError) => Outcome::More,
-        Ok(Status::StreamEnd) => Outcome::Finished,
-        Err(error) if error.needs_dictionary().is_some() => Outcome::Broken("a preset dictionary"),
-        Err(_) => Outcome::Broken("something else"),
+        Ok(Status::Ok | Status::BufError) => InflateOutcome::More,
+        Ok(Status::StreamEnd) => InflateOutcome::Finished,
+        Err(error) if error.needs_dictionary().is_some() => {
+            InflateOutcome::Broken("a preset dictionary")
+        }
+        Err(_) => InflateOutcome::Broken("something else"),
     };
     let taken = usize::try_from(decompress.total_in() - before).unwrap_or(input.len());
     Inflated { taken: taken.min(input.len()), returned: 0, outcome }

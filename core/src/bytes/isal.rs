@@ -14,7 +14,7 @@ use std::ptr;
 
 use libloading::Library;
 
-use super::inflate::{Inflated, Outcome};
+use super::inflate::{InflateOutcome, Inflated};
 use crate::forks::ProcessValue;
 
 /// The name the library is loaded by.
@@ -26,7 +26,7 @@ pub(super) const STATE_SIZE: usize = 128 << 10;
 /// `struct inflate_state` of igzip_lib.h, as far as it concerns us, with room to spare at its end.
 /// All zeros is a value of it.
 #[repr(C, align(64))]
-struct State {
+struct IsalState {
     next_out: *mut u8,
     avail_out: u32,
     total_out: u32,
@@ -40,25 +40,25 @@ struct State {
     rest: [u8; STATE_SIZE - 21164],
 }
 
-/// The processors that isa-l is written for. On others the layout of [`State`] need not hold.
+/// The processors that isa-l is written for. On others the layout of [`IsalState`] need not hold.
 const SUPPORTED: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
 const _: () = {
     if SUPPORTED {
-        assert!(offset_of!(State, avail_out) == 8);
-        assert!(offset_of!(State, next_in) == 16);
-        assert!(offset_of!(State, read_in) == 24);
-        assert!(offset_of!(State, avail_in) == 32);
-        assert!(offset_of!(State, read_in_length) == 36);
-        assert!(offset_of!(State, block_state) == 21160);
-        assert!(size_of::<State>() == STATE_SIZE);
+        assert!(offset_of!(IsalState, avail_out) == 8);
+        assert!(offset_of!(IsalState, next_in) == 16);
+        assert!(offset_of!(IsalState, read_in) == 24);
+        assert!(offset_of!(IsalState, avail_in) == 32);
+        assert!(offset_of!(IsalState, read_in_length) == 36);
+        assert!(offset_of!(IsalState, block_state) == 21160);
+        assert!(size_of::<IsalState>() == STATE_SIZE);
     }
 };
 
 const BLOCK_FINISH: u32 = 5;
 
-type Init = unsafe extern "C" fn(*mut State);
-type Run = unsafe extern "C" fn(*mut State) -> i32;
+type Init = unsafe extern "C" fn(*mut IsalState);
+type Run = unsafe extern "C" fn(*mut IsalState) -> i32;
 
 #[derive(Clone, Copy)]
 struct Functions {
@@ -96,7 +96,7 @@ fn load() -> Option<Functions> {
 /// The state of one deflate stream.
 pub(super) struct Inflate {
     functions: Functions,
-    state: Box<State>,
+    state: Box<IsalState>,
     /// The damage that the library found, while bytes from before it did not fit yet.
     broken: Option<&'static str>,
 }
@@ -112,8 +112,8 @@ impl Inflate {
     }
 
     fn with(functions: Functions) -> Self {
-        let mut state = Box::<MaybeUninit<State>>::new(MaybeUninit::uninit());
-        // SAFETY: the pointer is to one whole `State`, which the box owns.
+        let mut state = Box::<MaybeUninit<IsalState>>::new(MaybeUninit::uninit());
+        // SAFETY: the pointer is to one whole `IsalState`, which the box owns.
         unsafe { ptr::write_bytes(state.as_mut_ptr(), 0, 1) };
         // SAFETY: every byte was just set to zero, and zeros are a value of each field.
         let state = unsafe { state.assume_init() };
@@ -144,9 +144,9 @@ impl Inflate {
         }
         if self.state.block_state == BLOCK_FINISH {
             self.state.read_in_length = 0;
-            return Inflated { taken, returned, outcome: Outcome::Finished };
+            return Inflated { taken, returned, outcome: InflateOutcome::Finished };
         }
-        Inflated { taken, returned: 0, outcome: Outcome::More }
+        Inflated { taken, returned: 0, outcome: InflateOutcome::More }
     }
 
     /// Reports damage once everything from before it is out. The library keeps up to 64 KiB of that
@@ -163,7 +163,7 @@ impl Inflate {
         self.state.read_in_length = 0;
         let full = output.len() == output.capacity();
         self.broken = full.then_some(what);
-        let outcome = if full { Outcome::More } else { Outcome::Broken(what) };
+        let outcome = if full { InflateOutcome::More } else { InflateOutcome::Broken(what) };
         Inflated { taken, returned, outcome }
     }
 
@@ -233,11 +233,11 @@ fn self_test(
         inflated.extend_from_slice(&piece);
         position = (position + step.taken).checked_sub(step.returned)?;
         match step.outcome {
-            Outcome::Finished => {
+            InflateOutcome::Finished => {
                 return Some(inflated == expected && input.get(position..)? == trailer);
             }
-            Outcome::More if inflated.len() <= expected.len() => {}
-            Outcome::More | Outcome::Broken(_) => return None,
+            InflateOutcome::More if inflated.len() <= expected.len() => {}
+            InflateOutcome::More | InflateOutcome::Broken(_) => return None,
         }
     }
     None
@@ -315,8 +315,8 @@ mod tests {
 
     #[test]
     fn a_library_that_does_nothing_fails_the_self_test() {
-        unsafe extern "C" fn init(_: *mut State) {}
-        unsafe extern "C" fn inflate(_: *mut State) -> i32 {
+        unsafe extern "C" fn init(_: *mut IsalState) {}
+        unsafe extern "C" fn inflate(_: *mut IsalState) -> i32 {
             0
         }
         assert!(!passes_self_test(Functions { init, inflate }));

@@ -12,7 +12,7 @@
 use std::collections::VecDeque;
 
 use crate::error::{Error, Result};
-use crate::workers::{Limits, Workers};
+use crate::workers::{WorkerLimits, Workers};
 
 use super::gzip::{self, GzipDecoder};
 use super::inflate::InflateBackend;
@@ -34,14 +34,14 @@ const UNITS_PER_JOB: usize = 2;
 const BACKOFF_MAX: u32 = 1 << 16;
 
 /// The one decoder, which says what is right.
-pub(super) enum Decoder {
+pub(super) enum MemberDecoder {
     Gzip(GzipDecoder),
     Zstd(ZstdDecoder),
 }
 
 /// Decompresses a file member by member, some of them ahead on other threads.
 pub(super) struct Members {
-    decoder: Decoder,
+    decoder: MemberDecoder,
     jobs: usize,
     /// Made when there is something to do for them.
     workers: Option<Workers<Done>>,
@@ -66,7 +66,7 @@ struct Done {
     raw: Vec<u8>,
     bytes: Vec<u8>,
     /// Decoder that serves for the next unit.
-    decoder: Option<Decoder>,
+    decoder: Option<MemberDecoder>,
     is_whole: bool,
 }
 
@@ -76,61 +76,61 @@ struct Guess {
     bytes_len: usize,
 }
 
-impl Decoder {
+impl MemberDecoder {
     /// A decoder of gzip by `backend`, or of zstd where there is none.
     fn new(backend: Option<InflateBackend>) -> Result<Self> {
         Ok(match backend {
-            Some(backend) => Decoder::Gzip(GzipDecoder::new(backend)),
-            None => Decoder::Zstd(ZstdDecoder::new()?),
+            Some(backend) => MemberDecoder::Gzip(GzipDecoder::new(backend)),
+            None => MemberDecoder::Zstd(ZstdDecoder::new()?),
         })
     }
 
     /// The backend of gzip; zstd has none.
     fn backend(&self) -> Option<InflateBackend> {
         match self {
-            Decoder::Gzip(decoder) => Some(decoder.backend()),
-            Decoder::Zstd(_) => None,
+            MemberDecoder::Gzip(decoder) => Some(decoder.backend()),
+            MemberDecoder::Zstd(_) => None,
         }
     }
 
     fn is_gzip(&self) -> bool {
-        matches!(self, Decoder::Gzip(_))
+        matches!(self, MemberDecoder::Gzip(_))
     }
 
     fn decode(&mut self, input: &mut Input, output: &mut Vec<u8>) -> Result<bool> {
         match self {
-            Decoder::Gzip(decoder) => decoder.decode(input, output),
-            Decoder::Zstd(decoder) => decoder.decode(input, output),
+            MemberDecoder::Gzip(decoder) => decoder.decode(input, output),
+            MemberDecoder::Zstd(decoder) => decoder.decode(input, output),
         }
     }
 
     /// Returns true if a member may begin at the next byte.
     fn is_between_members(&self) -> bool {
         match self {
-            Decoder::Gzip(decoder) => decoder.is_between_members(),
-            Decoder::Zstd(decoder) => decoder.is_between_frames(),
+            MemberDecoder::Gzip(decoder) => decoder.is_between_members(),
+            MemberDecoder::Zstd(decoder) => decoder.is_between_frames(),
         }
     }
 
-    /// Lets [`Decoder::decode`] return behind each member.
+    /// Lets [`MemberDecoder::decode`] return behind each member.
     fn pausing(mut self) -> Self {
         match &mut self {
-            Decoder::Gzip(decoder) => decoder.pause_behind_members(),
-            Decoder::Zstd(decoder) => decoder.pause_behind_frames(),
+            MemberDecoder::Gzip(decoder) => decoder.pause_behind_members(),
+            MemberDecoder::Zstd(decoder) => decoder.pause_behind_frames(),
         }
         self
     }
 
     /// Says that members were read elsewhere, and what comes next follows them.
     fn pass_members(&mut self) {
-        if let Decoder::Gzip(decoder) = self {
+        if let MemberDecoder::Gzip(decoder) = self {
             decoder.pass_members();
         }
     }
 }
 
 impl Members {
-    pub(super) fn new(decoder: Decoder, jobs: usize) -> Self {
+    pub(super) fn new(decoder: MemberDecoder, jobs: usize) -> Self {
         Members {
             decoder: decoder.pausing(),
             jobs,
@@ -154,8 +154,8 @@ impl Members {
     /// Memory that it takes, its threads not counted.
     pub(super) fn memory_bytes(&self) -> usize {
         let decoder = match &self.decoder {
-            Decoder::Gzip(decoder) => decoder.memory_bytes(),
-            Decoder::Zstd(decoder) => decoder.memory_bytes(),
+            MemberDecoder::Gzip(decoder) => decoder.memory_bytes(),
+            MemberDecoder::Zstd(decoder) => decoder.memory_bytes(),
         };
         decoder + self.ready.capacity()
     }
@@ -244,7 +244,7 @@ impl Members {
             let Some(guess) = self.guess(input)? else { break };
             if self.workers.is_none() {
                 let tasks = self.jobs * UNITS_PER_JOB;
-                let limits = Limits { threads: self.jobs, tasks, weight: 1 };
+                let limits = WorkerLimits { threads: self.jobs, tasks, weight: 1 };
                 match Workers::start(limits) {
                     Ok(workers) => self.workers = Some(workers),
                     // There is still the one decoder.
@@ -291,8 +291,8 @@ impl Members {
             let has_ended = look_ahead(input, start + wanted)?;
             let bytes = input.bytes().get(start..).unwrap_or_default();
             let found = match &self.decoder {
-                Decoder::Gzip(_) => gzip::guess_member(bytes, has_ended, self.passed > 0),
-                Decoder::Zstd(_) => zstd::guess_frame(bytes),
+                MemberDecoder::Gzip(_) => gzip::guess_member(bytes, has_ended, self.passed > 0),
+                MemberDecoder::Zstd(_) => zstd::guess_frame(bytes),
             };
             if let Some((raw_len, bytes_len)) = found {
                 return Ok(Some(Guess { raw_len, bytes_len }));
@@ -320,7 +320,7 @@ fn look_ahead(input: &mut Input, count: usize) -> Result<bool> {
 /// Decompresses a unit, which has to be whole: it begins and ends between members.
 fn decompress(mut done: Done, len: usize, backend: Option<InflateBackend>) -> Done {
     let known = done.decoder.take();
-    let Some(mut decoder) = known.or_else(|| Decoder::new(backend).ok()) else {
+    let Some(mut decoder) = known.or_else(|| MemberDecoder::new(backend).ok()) else {
         done.is_whole = false;
         return done;
     };

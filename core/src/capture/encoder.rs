@@ -17,7 +17,7 @@ const PCAP_RECORD_HEADER_LEN: usize = 16;
 
 /// A frame to be written.
 #[derive(Debug, Clone, Copy)]
-pub struct Frame<'a> {
+pub struct WrittenFrame<'a> {
     /// The interface, by the number that [`Encoder::interface`] answered.
     pub interface: u32,
     /// When it was captured. [`Stamp::Units`] are of the clock of that interface.
@@ -114,7 +114,7 @@ impl Encoder {
     /// `Argument` where the format cannot hold it: a second link type in pcap, a time that does not fit. Nothing is
     /// appended then.
     #[inline]
-    pub fn frame(&mut self, into: &mut Vec<u8>, frame: &Frame<'_>) -> Result<()> {
+    pub fn frame(&mut self, into: &mut Vec<u8>, frame: &WrittenFrame<'_>) -> Result<()> {
         match self.format {
             Format::Pcap => self.pcap_frame(into, frame),
             Format::Pcapng => self.pcapng_frame(into, frame),
@@ -187,7 +187,7 @@ impl Encoder {
     }
 
     #[inline]
-    fn pcap_frame(&mut self, into: &mut Vec<u8>, frame: &Frame<'_>) -> Result<()> {
+    fn pcap_frame(&mut self, into: &mut Vec<u8>, frame: &WrittenFrame<'_>) -> Result<()> {
         let (seconds, fraction) = self.words(frame)?;
         let link_type = self.interface_of(frame)?.link_type;
         if self.link_type != Some(link_type) {
@@ -210,7 +210,7 @@ impl Encoder {
 
     /// Seconds and their fraction by the clock of a pcap file.
     #[inline]
-    fn words(&self, frame: &Frame<'_>) -> Result<(u32, u32)> {
+    fn words(&self, frame: &WrittenFrame<'_>) -> Result<(u32, u32)> {
         let is_micro = self.clock == Clock::MICROSECONDS;
         if let Stamp::Words { seconds, fraction } = frame.stamp {
             let is_same = self
@@ -235,7 +235,7 @@ impl Encoder {
     }
 
     #[inline]
-    fn pcapng_frame(&mut self, into: &mut Vec<u8>, frame: &Frame<'_>) -> Result<()> {
+    fn pcapng_frame(&mut self, into: &mut Vec<u8>, frame: &WrittenFrame<'_>) -> Result<()> {
         let interface = self.interface_of(frame)?;
         let units = match frame.stamp {
             Stamp::Units(units) => units,
@@ -262,7 +262,7 @@ impl Encoder {
     }
 
     #[inline]
-    fn interface_of(&self, frame: &Frame<'_>) -> Result<&Interface> {
+    fn interface_of(&self, frame: &WrittenFrame<'_>) -> Result<&Interface> {
         self.interfaces
             .get(frame.interface as usize)
             .ok_or_else(|| Error::internal("a frame of an interface that was not described"))
@@ -270,7 +270,7 @@ impl Encoder {
 }
 
 /// Returns true if a block without a time can hold the frame: one of the first interface, cut only at its snaplen.
-fn is_simple(frame: &Frame<'_>, interface: &Interface) -> bool {
+fn is_simple(frame: &WrittenFrame<'_>, interface: &Interface) -> bool {
     let snaplen = if interface.snaplen == 0 { u32::MAX } else { interface.snaplen };
     frame.interface == 0 && frame.captured.len() == frame.length.min(snaplen) as usize
 }
@@ -378,8 +378,14 @@ mod tests {
             let number = encoder.interface(&mut bytes, &interface, None).unwrap();
             for captured in [&b"abc"[..], b"", b"0123456789"] {
                 let (stamp, options) = (Stamp::Nanoseconds(5), BlockOptions::NONE);
-                let frame =
-                    Frame { interface: number, stamp, ts: Some(5), length: 10, captured, options };
+                let frame = WrittenFrame {
+                    interface: number,
+                    stamp,
+                    ts: Some(5),
+                    length: 10,
+                    captured,
+                    options,
+                };
                 encoder.frame(&mut bytes, &frame).unwrap();
                 ends.push(bytes.len());
             }

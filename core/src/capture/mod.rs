@@ -8,8 +8,8 @@ mod origin;
 mod pcap;
 mod pcapng;
 
-pub use encoder::{Encoder, Frame};
-pub use origin::{BlockOption, BlockOptions, Origin, Stamp};
+pub use encoder::{Encoder, WrittenFrame};
+pub use origin::{BlockOption, BlockOptions, RecordOrigin, Stamp};
 
 use std::sync::Arc;
 
@@ -206,11 +206,11 @@ impl Clock {
 pub struct Decoder {
     /// Bytes from the start of the capture to the place of the next step.
     offset: u64,
-    state: State,
+    state: DecoderState,
 }
 
 #[derive(Debug, Clone, Default)]
-enum State {
+enum DecoderState {
     #[default]
     Start,
     Pcap(pcap::Pcap),
@@ -231,7 +231,7 @@ impl Decoder {
     #[inline(always)]
     pub fn step<'a>(&mut self, input: &'a [u8], at_end: bool) -> Result<Step<'a>> {
         // A pcap record in view is by far the most frequent case, and must not pay for the others.
-        if let State::Pcap(pcap) = &self.state
+        if let DecoderState::Pcap(pcap) = &self.state
             && let Some(record) = pcap.record_in_view(input)
         {
             let consumed = pcap.record_header_len() + record.captured.len();
@@ -244,9 +244,9 @@ impl Decoder {
     /// [`Decoder::step`] for everything else.
     fn any_step<'a>(&mut self, input: &'a [u8], at_end: bool) -> Result<Step<'a>> {
         let step = match &mut self.state {
-            State::Pcap(pcap) => pcap.no_record_in_view(input),
-            State::Pcapng(pcapng) => pcapng.step(input),
-            State::Start => self.start(input, at_end),
+            DecoderState::Pcap(pcap) => pcap.no_record_in_view(input),
+            DecoderState::Pcapng(pcapng) => pcapng.step(input),
+            DecoderState::Start => self.start(input, at_end),
         };
         match step {
             Ok(Step::Need(needed)) if at_end => self.end(input.len(), needed),
@@ -268,11 +268,11 @@ impl Decoder {
     }
 
     /// Returns the parts, beside its frame, of the record whose bytes `raw` [`Decoder::step`] has just taken.
-    pub fn origin<'a>(&self, raw: &'a [u8]) -> Origin<'a> {
+    pub fn origin<'a>(&self, raw: &'a [u8]) -> RecordOrigin<'a> {
         match &self.state {
-            State::Pcapng(pcapng) => origin::of_pcapng(raw, pcapng.endian),
-            State::Pcap(pcap) => origin::of_pcap(raw, pcap.endian),
-            State::Start => origin::of_pcap(&[], Endian::Little),
+            DecoderState::Pcapng(pcapng) => origin::of_pcapng(raw, pcapng.endian),
+            DecoderState::Pcap(pcap) => origin::of_pcap(raw, pcap.endian),
+            DecoderState::Start => origin::of_pcap(&[], Endian::Little),
         }
     }
 
@@ -280,17 +280,17 @@ impl Decoder {
     /// is another block.
     pub fn described<'a>(&self, raw: &'a [u8]) -> Option<(&Interface, BlockOptions<'a>)> {
         match &self.state {
-            State::Pcapng(pcapng) => pcapng.described(raw),
-            State::Pcap(_) | State::Start => None,
+            DecoderState::Pcapng(pcapng) => pcapng.described(raw),
+            DecoderState::Pcap(_) | DecoderState::Start => None,
         }
     }
 
     /// The format, once its first bytes were seen.
     pub fn format(&self) -> Option<Format> {
         match self.state {
-            State::Start => None,
-            State::Pcap(_) => Some(Format::Pcap),
-            State::Pcapng(_) => Some(Format::Pcapng),
+            DecoderState::Start => None,
+            DecoderState::Pcap(_) => Some(Format::Pcap),
+            DecoderState::Pcapng(_) => Some(Format::Pcapng),
         }
     }
 
@@ -303,36 +303,36 @@ impl Decoder {
     /// Version of the format, major and minor, as the file states it.
     pub fn version(&self) -> Option<(u16, u16)> {
         match &self.state {
-            State::Start => None,
-            State::Pcap(pcap) => Some(pcap.version),
-            State::Pcapng(pcapng) => Some(pcapng.version),
+            DecoderState::Start => None,
+            DecoderState::Pcap(pcap) => Some(pcap.version),
+            DecoderState::Pcapng(pcapng) => Some(pcapng.version),
         }
     }
 
     /// Byte order of the file, or of the section that is being read.
     pub fn endian(&self) -> Option<Endian> {
         match &self.state {
-            State::Start => None,
-            State::Pcap(pcap) => Some(pcap.endian),
-            State::Pcapng(pcapng) => Some(pcapng.endian),
+            DecoderState::Start => None,
+            DecoderState::Pcap(pcap) => Some(pcap.endian),
+            DecoderState::Pcapng(pcapng) => Some(pcapng.endian),
         }
     }
 
     /// The interfaces of the file, or those seen so far in the section that is being read.
     pub fn interfaces(&self) -> &[Interface] {
         match &self.state {
-            State::Start => &[],
-            State::Pcap(pcap) => std::slice::from_ref(&pcap.interface),
-            State::Pcapng(pcapng) => &pcapng.interfaces,
+            DecoderState::Start => &[],
+            DecoderState::Pcap(pcap) => std::slice::from_ref(&pcap.interface),
+            DecoderState::Pcapng(pcapng) => &pcapng.interfaces,
         }
     }
 
     /// Sections begun so far; a pcap file is one.
     pub fn sections(&self) -> u64 {
         match &self.state {
-            State::Start => 0,
-            State::Pcap(_) => 1,
-            State::Pcapng(pcapng) => pcapng.sections,
+            DecoderState::Start => 0,
+            DecoderState::Pcap(_) => 1,
+            DecoderState::Pcapng(pcapng) => pcapng.sections,
         }
     }
 
@@ -340,10 +340,10 @@ impl Decoder {
     fn start<'a>(&mut self, input: &'a [u8], at_end: bool) -> Result<Step<'a>> {
         let Some(magic) = input.first_chunk::<4>() else { return Ok(Step::Need(4)) };
         if pcapng::is_section_header(*magic) {
-            self.state = State::Pcapng(pcapng::Pcapng::default());
+            self.state = DecoderState::Pcapng(pcapng::Pcapng::default());
             return Ok(Step::Skip(0));
         }
-        let Some(layout) = pcap::Layout::of(*magic) else {
+        let Some(layout) = pcap::PcapLayout::of(*magic) else {
             if input.len() < KNOWN_MAGIC_LEN && !at_end {
                 return Ok(Step::Need(KNOWN_MAGIC_LEN));
             }
@@ -352,22 +352,22 @@ impl Decoder {
         let Some(header) = input.first_chunk::<{ pcap::FILE_HEADER_LEN }>() else {
             return Ok(Step::Need(pcap::FILE_HEADER_LEN));
         };
-        self.state = State::Pcap(pcap::Pcap::new(layout, *header)?);
+        self.state = DecoderState::Pcap(pcap::Pcap::new(layout, *header)?);
         Ok(Step::Skip(pcap::FILE_HEADER_LEN as u64))
     }
 
     /// The input ends where `needed` bytes are wanted: whole if nothing is left over.
     fn end(&self, available: usize, needed: usize) -> Result<Step<'static>> {
         let what = match &self.state {
-            State::Start => "a capture file header",
-            State::Pcap(_) if available == 0 => return Ok(Step::End),
-            State::Pcap(_) if needed == pcap::RECORD_HEADER_LEN => "a packet record header",
-            State::Pcap(_) => "a packet record",
-            State::Pcapng(pcapng) if available == 0 && pcapng.is_between_blocks() => {
+            DecoderState::Start => "a capture file header",
+            DecoderState::Pcap(_) if available == 0 => return Ok(Step::End),
+            DecoderState::Pcap(_) if needed == pcap::RECORD_HEADER_LEN => "a packet record header",
+            DecoderState::Pcap(_) => "a packet record",
+            DecoderState::Pcapng(pcapng) if available == 0 && pcapng.is_between_blocks() => {
                 return Ok(Step::End);
             }
-            State::Pcapng(pcapng) if pcapng.is_between_blocks() => "a block",
-            State::Pcapng(_) => "the length at the end of a block",
+            DecoderState::Pcapng(pcapng) if pcapng.is_between_blocks() => "a block",
+            DecoderState::Pcapng(_) => "the length at the end of a block",
         };
         Err(Error::truncated(what, needed as u64, available as u64).at(self.offset))
     }

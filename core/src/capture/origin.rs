@@ -40,7 +40,7 @@ pub struct BlockOption<'a> {
 
 /// Parts of a record beside its frame.
 #[derive(Debug, Clone, Copy)]
-pub struct Origin<'a> {
+pub struct RecordOrigin<'a> {
     /// Number of the interface in its section; 0 in pcap.
     pub interface: u32,
     /// Its time.
@@ -91,16 +91,16 @@ impl<'a> Iterator for BlockOptions<'a> {
 }
 
 /// Reads the parts of a record of a pcap file from its bytes `raw`.
-pub(super) fn of_pcap(raw: &[u8], endian: Endian) -> Origin<'static> {
+pub(super) fn of_pcap(raw: &[u8], endian: Endian) -> RecordOrigin<'static> {
     let mut words = Reader::new(raw);
     let (seconds, fraction) =
         (words.u32(endian).unwrap_or_default(), words.u32(endian).unwrap_or_default());
     let stamp = Stamp::Words { seconds, fraction };
-    Origin { interface: 0, stamp, options: BlockOptions::NONE }
+    RecordOrigin { interface: 0, stamp, options: BlockOptions::NONE }
 }
 
 /// Reads the parts of a block with a packet of a pcapng file from its bytes `raw`.
-pub(super) fn of_pcapng(raw: &[u8], endian: Endian) -> Origin<'_> {
+pub(super) fn of_pcapng(raw: &[u8], endian: Endian) -> RecordOrigin<'_> {
     const FRAMING: usize = 8;
     let mut body = Reader::new(raw.get(..raw.len().saturating_sub(4)).unwrap_or_default());
     let kind = body.u32(endian).unwrap_or_default();
@@ -113,14 +113,18 @@ pub(super) fn of_pcapng(raw: &[u8], endian: Endian) -> Origin<'_> {
             number
         }
         _ => {
-            return Origin { interface: 0, stamp: Stamp::Missing, options: BlockOptions::NONE };
+            return RecordOrigin {
+                interface: 0,
+                stamp: Stamp::Missing,
+                options: BlockOptions::NONE,
+            };
         }
     };
     let mut word = || body.u32(endian).unwrap_or_default();
     let (high, low, caplen) = (word(), word(), word());
     word();
     body.take(padded(caplen) as usize);
-    Origin {
+    RecordOrigin {
         interface: interface.unwrap_or_default(),
         stamp: Stamp::Units(u64::from(high) << 32 | u64::from(low)),
         options: BlockOptions::new(body.rest(), endian),

@@ -23,7 +23,7 @@ const RESERVED: u32 = 0x03ff_0000;
 
 /// Layout of a file, as its magic number says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct PcapLayout {
     endian: Endian,
     fraction: Fraction,
     record_header_len: usize,
@@ -36,9 +36,9 @@ enum Fraction {
     Nanoseconds,
 }
 
-impl Layout {
+impl PcapLayout {
     /// The layout that `magic` stands for, in the order the bytes have in the file.
-    pub(super) fn of(magic: [u8; 4]) -> Option<Layout> {
+    pub(super) fn of(magic: [u8; 4]) -> Option<PcapLayout> {
         let (endian, number) = match magic[0] {
             0xa1 => (Endian::Big, u32::from_be_bytes(magic)),
             _ => (Endian::Little, u32::from_le_bytes(magic)),
@@ -49,7 +49,7 @@ impl Layout {
             0xa1b2_cd34 => (Fraction::Microseconds, MODIFIED_RECORD_HEADER_LEN),
             _ => return None,
         };
-        Some(Layout { endian, fraction, record_header_len })
+        Some(PcapLayout { endian, fraction, record_header_len })
     }
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Pcap {
     pub(super) endian: Endian,
     pub(super) version: (u16, u16),
     pub(super) interface: Interface,
-    layout: Layout,
+    layout: PcapLayout,
     swapped_lengths: bool,
     caplen_max: u32,
     /// Units of the second word of a timestamp: how many make a second, and how long each is.
@@ -68,7 +68,7 @@ pub(super) struct Pcap {
 }
 
 impl Pcap {
-    pub(super) fn new(layout: Layout, header: [u8; FILE_HEADER_LEN]) -> Result<Pcap> {
+    pub(super) fn new(layout: PcapLayout, header: [u8; FILE_HEADER_LEN]) -> Result<Pcap> {
         let mut fields = Reader::new(&header);
         fields.take(4);
         let endian = layout.endian;

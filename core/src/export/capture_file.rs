@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::compressor::Compressor;
 use super::output::OutputOptions;
 use crate::bytes::Compression;
-use crate::capture::{BlockOptions, Clock, Encoder, Format, Frame, Interface, Stamp};
+use crate::capture::{BlockOptions, Clock, Encoder, Format, Interface, Stamp, WrittenFrame};
 use crate::files::FileWriter;
 use crate::{Error, ErrorKind, Result};
 
@@ -57,7 +57,7 @@ impl CaptureForm {
 /// A capture that is written, packet by packet.
 ///
 /// ```
-/// use bytewright::capture::{Format, Interface, Clock, BlockOptions, Frame, Stamp};
+/// use bytewright::capture::{Format, Interface, Clock, BlockOptions, Stamp, WrittenFrame};
 /// use bytewright::export::{CaptureFile, OutputOptions};
 /// # fn main() -> bytewright::Result<()> {
 /// # let path = std::env::temp_dir().join(format!("bytewright-doc-{}.pcapng.gz", std::process::id()));
@@ -77,7 +77,7 @@ pub struct CaptureFile {
     packed: Vec<u8>,
     /// True if the compressor may hold bytes back.
     holds_back: bool,
-    output: Output,
+    output: CaptureOutput,
     name: String,
     /// State of the end of the file, if that is kept even when the system takes no more.
     kept: Option<KeptEnd>,
@@ -100,7 +100,7 @@ struct KeptEnd {
 }
 
 /// Destination of bytes.
-enum Output {
+enum CaptureOutput {
     File(FileWriter),
     Stream(Box<dyn Write + Send>),
 }
@@ -168,9 +168,9 @@ impl CaptureFile {
                 options.check(path)?;
                 let opened = std::fs::OpenOptions::new().write(true).open(path);
                 let pipe = opened.map_err(|error| Error::io("open", &error).in_file(&name))?;
-                Output::Stream(Box::new(pipe))
+                CaptureOutput::Stream(Box::new(pipe))
             }
-            false => Output::File(options.replace(path)?),
+            false => CaptureOutput::File(options.replace(path)?),
         };
         Self::new(form, output, &name)
     }
@@ -180,10 +180,10 @@ impl CaptureFile {
     /// # Errors
     /// `Internal` where the compressor cannot be set up.
     pub fn to_stream(form: CaptureForm, stream: Box<dyn Write + Send>, name: &str) -> Result<Self> {
-        Self::new(form, Output::Stream(stream), name)
+        Self::new(form, CaptureOutput::Stream(stream), name)
     }
 
-    fn new(form: CaptureForm, output: Output, name: &str) -> Result<Self> {
+    fn new(form: CaptureForm, output: CaptureOutput, name: &str) -> Result<Self> {
         Ok(CaptureFile {
             form,
             encoder: Encoder::new(form.format),
@@ -214,8 +214,8 @@ impl CaptureFile {
     /// As [`FileWriter::hidden_path`].
     pub fn hidden_path(&self) -> Option<PathBuf> {
         match &self.output {
-            Output::File(writer) => writer.hidden_path(),
-            Output::Stream(_) => None,
+            CaptureOutput::File(writer) => writer.hidden_path(),
+            CaptureOutput::Stream(_) => None,
         }
     }
 
@@ -242,7 +242,7 @@ impl CaptureFile {
     /// # Errors
     /// Those of [`Encoder::frame`]; what the system did not take, which comes again from then on.
     #[inline]
-    pub fn frame(&mut self, frame: &Frame<'_>) -> Result<()> {
+    pub fn frame(&mut self, frame: &WrittenFrame<'_>) -> Result<()> {
         if self.gather(frame)? { self.write_gathered() } else { Ok(()) }
     }
 
@@ -251,7 +251,7 @@ impl CaptureFile {
     /// # Errors
     /// Those of [`Encoder::frame`].
     #[inline]
-    pub(crate) fn gather(&mut self, frame: &Frame<'_>) -> Result<bool> {
+    pub(crate) fn gather(&mut self, frame: &WrittenFrame<'_>) -> Result<bool> {
         if let Err(error) = self.encoder.frame(&mut self.gathered, frame) {
             return Err(error.in_file(&self.name));
         }
@@ -283,7 +283,7 @@ impl CaptureFile {
         };
         let stamp = ts.map_or(Stamp::Missing, Stamp::Nanoseconds);
         let options = BlockOptions::NONE;
-        self.frame(&Frame { interface, stamp, ts, length, captured, options })
+        self.frame(&WrittenFrame { interface, stamp, ts, length, captured, options })
     }
 
     /// Hands on what is gathered, so that the reader of a pipe has it.
@@ -322,8 +322,8 @@ impl CaptureFile {
             file.compressor.finish(&mut file.packed)?;
             file.write_packed()?;
             match &mut file.output {
-                Output::File(writer) => writer.finish(),
-                Output::Stream(_) => Ok(()),
+                CaptureOutput::File(writer) => writer.finish(),
+                CaptureOutput::Stream(_) => Ok(()),
             }
         })
     }
@@ -366,7 +366,7 @@ impl CaptureFile {
         if self.failure.is_none() && self.finish_writing().is_ok() {
             return Ok(true);
         }
-        let CaptureFile { form, packed, output: Output::File(mut writer), .. } = self else {
+        let CaptureFile { form, packed, output: CaptureOutput::File(mut writer), .. } = self else {
             return Ok(false);
         };
         kept.end(form, &packed, &mut writer)
@@ -391,7 +391,7 @@ impl CaptureFile {
         self.compressor = Compressor::new(self.form.compression)?;
         self.write_packed()?;
         self.holds_back = false;
-        if let (Some(kept), Output::File(writer)) = (&mut self.kept, &self.output) {
+        if let (Some(kept), CaptureOutput::File(writer)) = (&mut self.kept, &self.output) {
             kept.start = writer.position(0);
             kept.member.clear();
         }
@@ -400,7 +400,7 @@ impl CaptureFile {
 
     fn write_packed(&mut self) -> Result<()> {
         match &mut self.output {
-            Output::File(writer) => {
+            CaptureOutput::File(writer) => {
                 writer.write(&mut self.packed)?;
                 if self.shows_early && self.has_frames {
                     self.shows_early = false;
@@ -408,7 +408,7 @@ impl CaptureFile {
                 }
                 Ok(())
             }
-            Output::Stream(stream) => {
+            CaptureOutput::Stream(stream) => {
                 let written = stream.write_all(&self.packed).and_then(|()| stream.flush());
                 self.packed.clear();
                 written.map_err(|error: io::Error| Error::io("write", &error).in_file(&self.name))

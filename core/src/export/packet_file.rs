@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{CaptureFile, OutputOptions};
-use crate::capture::{BlockOptions, Clock, Format, Frame, Interface, Stamp};
+use crate::capture::{BlockOptions, Clock, Format, Interface, Stamp, WrittenFrame};
 use crate::{Error, ErrorKind, Result};
 
 /// A packet as a program writes it.
@@ -57,7 +57,7 @@ impl PacketFile {
         let options = options.as_deref().map_or(BlockOptions::NONE, |o| BlockOptions::NONE.over(o));
         let stamp = packet.ts.map_or(Stamp::Missing, Stamp::Nanoseconds);
         let (ts, captured) = (packet.ts, packet.captured);
-        self.file.gather(&Frame { interface, stamp, ts, length, captured, options })
+        self.file.gather(&WrittenFrame { interface, stamp, ts, length, captured, options })
     }
 
     /// Hands on what is gathered.

@@ -27,7 +27,7 @@ const BUFFER_LEN: usize = 256 << 10;
 /// A new Parquet file. It has its name when [`ParquetFile::finish`] was called; dropped before that, it is gone.
 pub struct ParquetFile {
     rows: Batch,
-    encoder: Option<Encoder>,
+    encoder: Option<ParquetEncoder>,
     /// The file with all rows, which has no name yet.
     encoded: Option<FileWriter>,
     /// Path of the file until then, if it has a name.
@@ -39,15 +39,15 @@ pub struct ParquetFile {
 }
 
 /// The thread that encodes.
-struct Encoder {
-    messages: SyncSender<Message>,
+struct ParquetEncoder {
+    messages: SyncSender<EncoderMessage>,
     /// Hung up at the end of the thread.
     end: Receiver<()>,
     thread: JoinHandle<Result<Option<FileWriter>>>,
     is_told_to_finish: bool,
 }
 
-enum Message {
+enum EncoderMessage {
     Rows(Batch),
     /// There are no more: the file becomes whole, but for its name.
     Finish,
@@ -67,7 +67,7 @@ impl ParquetFile {
         options: ExportOptions,
         metadata: &[(String, String)],
     ) -> Result<Self> {
-        let sink = Sink { file: output.replace(path)?, gathered: Vec::new() };
+        let sink = ParquetSink { file: output.replace(path)?, gathered: Vec::new() };
         let hidden_path = sink.file.hidden_path();
         let writer = ParquetWriter::new(sink, &schema, options, metadata)?;
         let (messages, received) = sync_channel(QUEUE_MAX);
@@ -82,7 +82,7 @@ impl ParquetFile {
         let thread = threads::spawn("bytewright", encode)
             .map_err(|error| Error::io("start a thread", &error))?;
         let rows = Batch::new(schema);
-        let encoder = Some(Encoder { messages, end, thread, is_told_to_finish: false });
+        let encoder = Some(ParquetEncoder { messages, end, thread, is_told_to_finish: false });
         Ok(ParquetFile { rows, encoder, encoded: None, hidden_path, is_unwanted, failure: None })
     }
 
@@ -110,7 +110,7 @@ impl ParquetFile {
     /// system did not take them. It comes again from then on, and no file will be there.
     pub fn write(&mut self, batch: Batch) -> Result<()> {
         self.send_rows()?;
-        self.send(Message::Rows(batch))
+        self.send(EncoderMessage::Rows(batch))
     }
 
     /// Writes what is left and gives the file its name, once it would survive a power cut.
@@ -130,7 +130,7 @@ impl ParquetFile {
     /// As for [`ParquetFile::write`].
     pub fn finish_encoding(&mut self, patience: Duration) -> Result<bool> {
         self.tell_to_finish()?;
-        let under_way = |encoder: &Encoder| {
+        let under_way = |encoder: &ParquetEncoder| {
             encoder.end.recv_timeout(patience) == Err(RecvTimeoutError::Timeout)
         };
         if self.encoder.as_ref().is_some_and(under_way) {
@@ -149,9 +149,10 @@ impl ParquetFile {
 
     fn tell_to_finish(&mut self) -> Result<()> {
         self.send_rows()?;
-        let tell = |encoder: &mut Encoder| !std::mem::replace(&mut encoder.is_told_to_finish, true);
+        let tell =
+            |encoder: &mut ParquetEncoder| !std::mem::replace(&mut encoder.is_told_to_finish, true);
         match self.encoder.as_mut().is_some_and(tell) {
-            true => self.send(Message::Finish),
+            true => self.send(EncoderMessage::Finish),
             false => Ok(()),
         }
     }
@@ -161,12 +162,12 @@ impl ParquetFile {
             true => Ok(()),
             false => {
                 let rows = self.rows.take();
-                self.send(Message::Rows(rows))
+                self.send(EncoderMessage::Rows(rows))
             }
         }
     }
 
-    fn send(&mut self, message: Message) -> Result<()> {
+    fn send(&mut self, message: EncoderMessage) -> Result<()> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
@@ -177,7 +178,9 @@ impl ParquetFile {
 
     /// Waits until the thread is gone; answers what became of the file.
     fn join(&mut self) -> Result<()> {
-        let Some(Encoder { messages, thread, .. }) = self.encoder.take() else { return Ok(()) };
+        let Some(ParquetEncoder { messages, thread, .. }) = self.encoder.take() else {
+            return Ok(());
+        };
         drop(messages);
         // The thread catches its own panics.
         let outcome = thread.join().unwrap_or_else(|_| Err(Error::internal("a thread panicked")));
@@ -197,8 +200,8 @@ impl Drop for ParquetFile {
 
 /// Encodes rows as they come, until there are no more or nobody wants the file, and answers the whole file.
 fn encode(
-    mut writer: ParquetWriter<Sink>,
-    messages: &Receiver<Message>,
+    mut writer: ParquetWriter<ParquetSink>,
+    messages: &Receiver<EncoderMessage>,
     is_unwanted: &AtomicBool,
 ) -> Result<Option<FileWriter>> {
     for message in messages {
@@ -206,20 +209,20 @@ fn encode(
             break;
         }
         match message {
-            Message::Rows(batch) => writer.write(batch)?,
-            Message::Finish => return writer.finish()?.finish().map(Some),
+            EncoderMessage::Rows(batch) => writer.write(batch)?,
+            EncoderMessage::Finish => return writer.finish()?.finish().map(Some),
         }
     }
     Ok(None)
 }
 
 /// The file's bytes, gathered.
-struct Sink {
+struct ParquetSink {
     file: FileWriter,
     gathered: Vec<u8>,
 }
 
-impl Sink {
+impl ParquetSink {
     fn finish(mut self) -> Result<FileWriter> {
         self.file.write(&mut self.gathered)?;
         self.file.sync()?;
@@ -227,7 +230,7 @@ impl Sink {
     }
 }
 
-impl Write for Sink {
+impl Write for ParquetSink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.gathered.extend_from_slice(bytes);
         if self.gathered.len() >= BUFFER_LEN {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::access::{FileOwner, create_for};
-use super::found_file::{Found, open_found};
+use super::found_file::{FoundFile, open_found};
 use super::storage::{FileId, FileStorage, Storage, StorageMode, directory_of, sync_names};
 use super::unnamed_file::{hidden_name, link_unnamed, open_unnamed, rename_to};
 use crate::error::{Error, Result};
@@ -30,12 +30,16 @@ pub trait Directory: Debug + Send + Sync + 'static {
 
     /// Opens the file `name` to read, without a lock, which was found beside the open file `beside` and may be
     /// a stranger's. A link is not followed.
-    fn open_found(&self, name: &OsStr, beside: &dyn Storage) -> Result<Found<Box<dyn Storage>>> {
+    fn open_found(
+        &self,
+        name: &OsStr,
+        beside: &dyn Storage,
+    ) -> Result<FoundFile<Box<dyn Storage>>> {
         let _ = beside;
         let failed = |error| Error::io("open", &error).in_file(&name.to_string_lossy());
         match self.id(name).map_err(failed)? {
-            None => Ok(Found::Nothing),
-            Some(_) => self.open(name, StorageMode::Follow, Duration::ZERO).map(Found::File),
+            None => Ok(FoundFile::Nothing),
+            Some(_) => self.open(name, StorageMode::Follow, Duration::ZERO).map(FoundFile::File),
         }
     }
 
@@ -163,9 +167,13 @@ impl Directory for FileDirectory {
         Ok(Box::new(FileStorage::open_within(&self.path.join(name), mode, timeout)?))
     }
 
-    fn open_found(&self, name: &OsStr, beside: &dyn Storage) -> Result<Found<Box<dyn Storage>>> {
+    fn open_found(
+        &self,
+        name: &OsStr,
+        beside: &dyn Storage,
+    ) -> Result<FoundFile<Box<dyn Storage>>> {
         let path = self.path.join(name);
-        let open = || -> io::Result<Found<Box<dyn Storage>>> {
+        let open = || -> io::Result<FoundFile<Box<dyn Storage>>> {
             let owner = beside.file().map(FileOwner::of).transpose()?.map(|owner| owner.user);
             let found = open_found(&path, false, owner)?;
             Ok(found.map(|file| Box::new(FileStorage::from(file)) as Box<dyn Storage>))

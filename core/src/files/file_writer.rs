@@ -21,7 +21,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// Writes a file.
 #[derive(Debug)]
 pub struct FileWriter {
-    output: Output,
+    output: FileOutput,
     name: String,
     position: u64,
     replaced: Option<Replaced>,
@@ -29,7 +29,7 @@ pub struct FileWriter {
 
 /// Destination of bytes.
 #[derive(Debug)]
-enum Output {
+enum FileOutput {
     /// To the place that the writer says.
     At(Box<dyn Storage>),
     /// Behind all that the file has when they come, which ended there when it was last looked at.
@@ -49,7 +49,7 @@ impl FileWriter {
     /// Writes the file at `path` anew. It is made where it is missing.
     pub fn open(path: &Path) -> Result<FileWriter> {
         let (file, name) = open_with(OpenOptions::new().write(true).truncate(true), path)?;
-        let output = Output::At(Box::new(FileStorage::from(file)));
+        let output = FileOutput::At(Box::new(FileStorage::from(file)));
         Ok(FileWriter { output, name, position: 0, replaced: None })
     }
 
@@ -59,7 +59,7 @@ impl FileWriter {
         let (file, name) = open_with(OpenOptions::new().append(true), path)?;
         let metadata = file.metadata().map_err(|error| Error::io("open", &error).in_file(&name))?;
         let end = metadata.len();
-        let output = Output::Behind { file, end };
+        let output = FileOutput::Behind { file, end };
         Ok(FileWriter { output, name, position: end, replaced: None })
     }
 
@@ -98,7 +98,7 @@ impl FileWriter {
         let storage =
             created.map_err(|error| Error::io("create a file beside", &error).in_file(shown))?;
         let replaced = Some(Replaced { directory, name: name.to_owned(), is_shown: false });
-        let (output, name) = (Output::At(storage), shown.to_owned());
+        let (output, name) = (FileOutput::At(storage), shown.to_owned());
         Ok(FileWriter { output, name, position: 0, replaced })
     }
 
@@ -111,7 +111,7 @@ impl FileWriter {
     /// appends to the file.
     pub fn position(&self, gathered: usize) -> u64 {
         let begin = match &self.output {
-            Output::Behind { end, .. } if gathered > 0 => *end,
+            FileOutput::Behind { end, .. } if gathered > 0 => *end,
             _ => self.position,
         };
         begin + gathered as u64
@@ -120,8 +120,8 @@ impl FileWriter {
     /// Returns the path of the new file until it is whole, if it has to have a name: left if a signal ends the process.
     pub fn hidden_path(&self) -> Option<PathBuf> {
         match &self.output {
-            Output::At(storage) => storage.hidden_name()?.path(),
-            Output::Behind { .. } => None,
+            FileOutput::At(storage) => storage.hidden_name()?.path(),
+            FileOutput::Behind { .. } => None,
         }
     }
 
@@ -135,11 +135,13 @@ impl FileWriter {
     pub fn write(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
         let before = bytes.len();
         let written = match &mut self.output {
-            Output::At(storage) => storage.write_at(self.position, bytes).map(|()| bytes.clear()),
-            Output::Behind { file, .. } => write_and_take(file, bytes),
+            FileOutput::At(storage) => {
+                storage.write_at(self.position, bytes).map(|()| bytes.clear())
+            }
+            FileOutput::Behind { file, .. } => write_and_take(file, bytes),
         };
         self.position += (before - bytes.len()) as u64;
-        if let Output::Behind { file, end } = &mut self.output
+        if let FileOutput::Behind { file, end } = &mut self.output
             && bytes.len() < before
         {
             // The system has gone behind what it took.
@@ -167,8 +169,8 @@ impl FileWriter {
     /// Cuts the file to `len` bytes, behind which the next ones go.
     pub(crate) fn truncate(&mut self, len: u64) -> Result<()> {
         let cut = match &self.output {
-            Output::At(storage) => storage.set_len(len),
-            Output::Behind { file, .. } => file.set_len(len),
+            FileOutput::At(storage) => storage.set_len(len),
+            FileOutput::Behind { file, .. } => file.set_len(len),
         };
         self.position = len;
         cut.map_err(|error| self.failed("cut", &error))
@@ -177,8 +179,8 @@ impl FileWriter {
     /// Bytes that the file has.
     pub(crate) fn len(&self) -> Result<u64> {
         let len = match &self.output {
-            Output::At(storage) => storage.len(),
-            Output::Behind { file, .. } => file.metadata().map(|metadata| metadata.len()),
+            FileOutput::At(storage) => storage.len(),
+            FileOutput::Behind { file, .. } => file.metadata().map(|metadata| metadata.len()),
         };
         len.map_err(|error| self.failed("look at", &error))
     }
@@ -186,8 +188,8 @@ impl FileWriter {
     /// Returns when what was written will survive a power cut.
     pub fn sync(&self) -> Result<()> {
         let synced = match &self.output {
-            Output::At(storage) => storage.sync(),
-            Output::Behind { file, .. } => file.sync_data(),
+            FileOutput::At(storage) => storage.sync(),
+            FileOutput::Behind { file, .. } => file.sync_data(),
         };
         synced.map_err(|error| self.failed("sync", &error))
     }
@@ -200,7 +202,7 @@ impl FileWriter {
             return Ok(());
         }
         self.sync()?;
-        if let (Some(replaced), Output::At(storage)) = (&self.replaced, &self.output) {
+        if let (Some(replaced), FileOutput::At(storage)) = (&self.replaced, &self.output) {
             let Replaced { directory, name, is_shown } = replaced;
             if !is_shown {
                 let published = directory.publish(&**storage, name, Displaced::Any);
@@ -215,7 +217,7 @@ impl FileWriter {
     /// Gives a new file its name before it is finished, where the name is free, so that what it has from then on is there
     /// however the process ends.
     pub(crate) fn show(&mut self) {
-        let (Some(replaced), Output::At(storage)) = (&mut self.replaced, &self.output) else {
+        let (Some(replaced), FileOutput::At(storage)) = (&mut self.replaced, &self.output) else {
             return;
         };
         let Replaced { directory, name, is_shown } = replaced;

@@ -17,7 +17,7 @@ use crate::error::Error;
 
 /// Result of looking up the name of a file that belongs to another one.
 #[derive(Debug)]
-pub enum Found<T> {
+pub enum FoundFile<T> {
     /// Nothing has it.
     Nothing,
     /// A file that counts.
@@ -26,21 +26,21 @@ pub enum Found<T> {
     Stranger(Stranger),
 }
 
-impl<T> Found<T> {
+impl<T> FoundFile<T> {
     /// The file that counts, if it is one.
     pub fn file(self) -> Option<T> {
         match self {
-            Found::File(file) => Some(file),
-            Found::Nothing | Found::Stranger(_) => None,
+            FoundFile::File(file) => Some(file),
+            FoundFile::Nothing | FoundFile::Stranger(_) => None,
         }
     }
 
     /// Returns the result with another view of the file.
-    pub(super) fn map<U>(self, view: impl FnOnce(T) -> U) -> Found<U> {
+    pub(super) fn map<U>(self, view: impl FnOnce(T) -> U) -> FoundFile<U> {
         match self {
-            Found::File(file) => Found::File(view(file)),
-            Found::Nothing => Found::Nothing,
-            Found::Stranger(stranger) => Found::Stranger(stranger),
+            FoundFile::File(file) => FoundFile::File(view(file)),
+            FoundFile::Nothing => FoundFile::Nothing,
+            FoundFile::Stranger(stranger) => FoundFile::Stranger(stranger),
         }
     }
 }
@@ -84,7 +84,11 @@ impl fmt::Display for Stranger {
 }
 
 /// Opens the file at `path`, which was found beside a file that belongs to the user `owner`.
-pub(super) fn open_found(path: &Path, writes: bool, owner: Option<u32>) -> io::Result<Found<File>> {
+pub(super) fn open_found(
+    path: &Path,
+    writes: bool,
+    owner: Option<u32>,
+) -> io::Result<FoundFile<File>> {
     let access = if writes { OFlags::RDWR } else { OFlags::RDONLY };
     // To open a FIFO would wait for another process.
     let flags = access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -93,18 +97,18 @@ pub(super) fn open_found(path: &Path, writes: bool, owner: Option<u32>) -> io::R
             let status = rustix::fs::fstat(&file)?;
             return Ok(match (status.st_nlink, stranger(&status, owner)) {
                 // It was removed meanwhile.
-                (0, _) => Found::Nothing,
-                (_, Some(stranger)) => Found::Stranger(stranger),
-                (_, None) => Found::File(file.into()),
+                (0, _) => FoundFile::Nothing,
+                (_, Some(stranger)) => FoundFile::Stranger(stranger),
+                (_, None) => FoundFile::File(file.into()),
             });
         }
-        Err(Errno::NOENT) => return Ok(Found::Nothing),
+        Err(Errno::NOENT) => return Ok(FoundFile::Nothing),
         Err(errno) => errno,
     };
     // Something that cannot be opened may be no file, or not be ours to open.
     match rustix::fs::lstat(path).map(|status| stranger(&status, owner)) {
-        Ok(Some(stranger)) => Ok(Found::Stranger(stranger)),
-        Err(Errno::NOENT) => Ok(Found::Nothing),
+        Ok(Some(stranger)) => Ok(FoundFile::Stranger(stranger)),
+        Err(Errno::NOENT) => Ok(FoundFile::Nothing),
         _ => Err(errno.into()),
     }
 }

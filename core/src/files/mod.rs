@@ -29,7 +29,7 @@ pub use directory::{Directory, Displaced, FileDirectory};
 pub(crate) use file_header::{FileKind, HEADER_LEN};
 pub use file_writer::FileWriter;
 pub(crate) use found_file::begins_like;
-pub use found_file::{Found, Stranger};
+pub use found_file::{FoundFile, Stranger};
 pub(crate) use lock_holder::lock_holder;
 pub use mapping::Mapping;
 pub use memory_storage::MemoryStorage;

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use super::access::{FileOwner, create_for};
 use super::directory::{Directory, FileDirectory};
-use super::found_file::{Found, open_found};
+use super::found_file::{FoundFile, open_found};
 use super::storage::{FileId, FileStorage, Storage, kind_of};
 use crate::error::Error;
 #[cfg(doc)]
@@ -93,11 +93,11 @@ pub trait FileSystem: Debug + Send + Sync + 'static {
         path: &Path,
         writes: bool,
         owner: u32,
-    ) -> io::Result<Found<Box<dyn SharedFile>>> {
+    ) -> io::Result<FoundFile<Box<dyn SharedFile>>> {
         let _ = owner;
         match self.open(path, if writes { SharedMode::Write } else { SharedMode::Read }) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Nothing),
-            opened => opened.map(Found::File),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(FoundFile::Nothing),
+            opened => opened.map(FoundFile::File),
         }
     }
 
@@ -161,7 +161,7 @@ impl FileSystem for LocalFileSystem {
         path: &Path,
         writes: bool,
         owner: u32,
-    ) -> io::Result<Found<Box<dyn SharedFile>>> {
+    ) -> io::Result<FoundFile<Box<dyn SharedFile>>> {
         let found = open_found(path, writes, Some(owner))?;
         Ok(found.map(|file| Box::new(FileStorage::from(file)) as Box<dyn SharedFile>))
     }

@@ -19,15 +19,15 @@ const EMPTY: u8 = 0;
 
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Bucket {
+struct FlowBucket {
     tags: [[u8; 8]; 2],
     numbers: [[u8; 3]; SLOTS],
 }
 
-const _: () = assert!(size_of::<Bucket>() == 64);
+const _: () = assert!(size_of::<FlowBucket>() == 64);
 
-impl Bucket {
-    const NEW: Bucket = Bucket { tags: [[EMPTY; 8]; 2], numbers: [[0; 3]; SLOTS] };
+impl FlowBucket {
+    const NEW: FlowBucket = FlowBucket { tags: [[EMPTY; 8]; 2], numbers: [[0; 3]; SLOTS] };
 
     /// The slots with that tag.
     #[inline]
@@ -76,17 +76,17 @@ impl Iterator for Places {
 }
 
 /// Numbers of records by hash.
-pub(super) struct Index {
-    buckets: Vec<Bucket>,
+pub(super) struct FlowIndex {
+    buckets: Vec<FlowBucket>,
     /// For each bucket, how many records went past it because it was full. A count that reached the
     /// largest number stays there.
     passed: Vec<u8>,
 }
 
-impl Index {
+impl FlowIndex {
     /// An index without slots.
     pub(super) const fn new() -> Self {
-        Index { buckets: Vec::new(), passed: Vec::new() }
+        FlowIndex { buckets: Vec::new(), passed: Vec::new() }
     }
 
     /// Returns true if one more than `len` numbers want a longer index.
@@ -99,8 +99,8 @@ impl Index {
     pub(super) fn clear_and_grow(&mut self) {
         let len = (self.buckets.len() + self.buckets.len() / 8 + 1).max(BUCKETS_MIN);
         // The old memory goes before the new is taken.
-        *self = Index::new();
-        *self = Index { buckets: vec![Bucket::NEW; len], passed: vec![0; len] };
+        *self = FlowIndex::new();
+        *self = FlowIndex { buckets: vec![FlowBucket::NEW; len], passed: vec![0; len] };
     }
 
     /// The upper part of hash times length: no length is better than another.
@@ -169,7 +169,7 @@ impl Index {
 
     /// Bytes of memory it has taken.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.buckets.capacity() * size_of::<Bucket>() + self.passed.capacity()
+        self.buckets.capacity() * size_of::<FlowBucket>() + self.passed.capacity()
     }
 }
 
@@ -192,7 +192,7 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (state >> 33) % bound
         };
-        let mut index = Index::new();
+        let mut index = FlowIndex::new();
         let mut map: HashMap<usize, u64> = HashMap::new();
         for _ in 0..60_000 {
             let number = random(2_000) as usize;
@@ -220,7 +220,7 @@ mod tests {
         for (number, hash) in &map {
             index.remove(*hash, *number);
         }
-        assert!(index.buckets.iter().all(|bucket| bucket.tags == Bucket::NEW.tags));
+        assert!(index.buckets.iter().all(|bucket| bucket.tags == FlowBucket::NEW.tags));
         assert!(index.passed.iter().all(|count| [0, u8::MAX].contains(count)));
     }
 }

@@ -1,6 +1,6 @@
 //! The hash of a flow's key, under a secret of each table.
 
-use crate::packet::{Address, Key};
+use crate::packet::{IpAddress, Key};
 
 /// The secret of one table's hash, so that nobody can prepare packets that all collide.
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ fn fold(left: u64, right: u64) -> u64 {
 }
 
 /// Address in the form that [`hash_of`] needs.
-pub(super) trait Mix: Address {
+pub(super) trait Mix: IpAddress {
     /// A word that stands for a pair of addresses under `seed`.
     fn mix(pair: [Self; 2], seed: &Seed) -> u64;
 }

@@ -16,5 +16,5 @@ mod table;
 pub use field::FlowField;
 pub use options::FlowOptions;
 pub use record::Flow;
-pub(crate) use record::{Direction, Span};
+pub(crate) use record::{DirectionSums, TimeSpan};
 pub use table::{FinishedFlows, FlowTable};

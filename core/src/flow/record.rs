@@ -8,7 +8,7 @@ use crate::packet::{FlowKey, proto};
 
 /// Counts and flags of one direction of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Direction {
+pub(crate) struct DirectionSums {
     pub(crate) packets: u64,
     pub(crate) bytes: u64,
     pub(crate) tcp_flags: u16,
@@ -16,7 +16,7 @@ pub(crate) struct Direction {
 
 /// The times of the earliest and the latest packet, nanoseconds since the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Span {
+pub(crate) struct TimeSpan {
     pub(crate) first: i64,
     pub(crate) last: i64,
 }
@@ -27,11 +27,11 @@ pub(crate) struct Span {
 pub struct Flow {
     pub(crate) key: FlowKey,
     /// Counts and flags of what each endpoint of the key sent.
-    pub(crate) directions: [Direction; 2],
+    pub(crate) directions: [DirectionSums; 2],
     /// The endpoint of the key that sent the first packet, 0 or 1.
     pub(crate) initiator: u8,
     /// Times, where any of its packets had one.
-    pub(crate) span: Option<Span>,
+    pub(crate) span: Option<TimeSpan>,
 }
 
 impl Flow {
@@ -39,11 +39,11 @@ impl Flow {
         usize::from(self.initiator & 1)
     }
 
-    fn forward(&self) -> &Direction {
+    fn forward(&self) -> &DirectionSums {
         &self.directions[self.initiator()]
     }
 
-    fn back(&self) -> &Direction {
+    fn back(&self) -> &DirectionSums {
         &self.directions[1 - self.initiator()]
     }
 
@@ -122,7 +122,7 @@ impl Flow {
         self.flags_of(self.back())
     }
 
-    fn flags_of(&self, direction: &Direction) -> Option<u16> {
+    fn flags_of(&self, direction: &DirectionSums) -> Option<u16> {
         let is_tcp = self.key.proto == proto::TCP && self.key.ports.is_some();
         (is_tcp && direction.packets > 0).then_some(direction.tcp_flags)
     }

@@ -1,9 +1,9 @@
 //! The compact records of the flows of one IP version.
 
 use super::chunks::{Chunks, numbers_of};
-use super::index::{Index, NUMBERS};
+use super::index::{FlowIndex, NUMBERS};
 use super::key_hash::{Mix, Seed, hash_of};
-use super::record::{Direction, Flow, Span};
+use super::record::{DirectionSums, Flow, TimeSpan};
 use crate::packet::Key;
 
 /// Stands for a missing time.
@@ -34,7 +34,7 @@ pub(super) struct Timeouts {
 
 /// A flow in a table. Endpoint 0 and 1 are those of the key.
 #[derive(Debug, Clone, Copy)]
-struct Record<A> {
+struct FlowRecord<A> {
     first: i64,
     last: i64,
     bytes: [u64; 2],
@@ -53,13 +53,13 @@ pub(super) const RECORDS_MAX: usize = NUMBERS - numbers_of(0);
 /// In the place of the initiator of a record: it holds no flow.
 const FREE: u8 = 2;
 
-const _: () = assert!(size_of::<Record<[u8; 4]>>() == 64);
-const _: () = assert!(size_of::<Record<[u8; 16]>>() == 88);
+const _: () = assert!(size_of::<FlowRecord<[u8; 4]>>() == 64);
+const _: () = assert!(size_of::<FlowRecord<[u8; 16]>>() == 88);
 
-impl<A: Mix> Record<A> {
+impl<A: Mix> FlowRecord<A> {
     #[inline]
     fn new(key: Key<A>, reversed: bool, observation: Observation) -> Self {
-        let mut record = Record {
+        let mut record = FlowRecord {
             first: observation.ts,
             last: observation.ts,
             bytes: [0; 2],
@@ -108,12 +108,12 @@ impl<A: Mix> Record<A> {
     #[inline(never)]
     fn restart(&mut self, reversed: bool, observation: Observation) -> Flow {
         let flow = self.flow();
-        *self = Record::new(self.key, reversed, observation);
+        *self = FlowRecord::new(self.key, reversed, observation);
         flow
     }
 
     fn flow(&self) -> Flow {
-        let direction = |end: usize| Direction {
+        let direction = |end: usize| DirectionSums {
             packets: self.packets[end].into(),
             bytes: self.bytes[end],
             tcp_flags: self.tcp_flags[end],
@@ -122,15 +122,16 @@ impl<A: Mix> Record<A> {
             key: self.key.into(),
             directions: [direction(0), direction(1)],
             initiator: self.initiator,
-            span: (self.first != NO_TIME).then_some(Span { first: self.first, last: self.last }),
+            span: (self.first != NO_TIME)
+                .then_some(TimeSpan { first: self.first, last: self.last }),
         }
     }
 }
 
 /// The flows of one IP version.
 pub(super) struct Records<A> {
-    index: Index,
-    records: Chunks<Record<A>>,
+    index: FlowIndex,
+    records: Chunks<FlowRecord<A>>,
     free: Link,
     live: usize,
     /// The record that the sweep looks at next.
@@ -141,7 +142,7 @@ pub(super) struct Records<A> {
 impl<A: Mix> Records<A> {
     pub(super) fn new() -> Self {
         Records {
-            index: Index::new(),
+            index: FlowIndex::new(),
             records: Chunks::new(),
             free: 0,
             live: 0,
@@ -195,7 +196,7 @@ impl<A: Mix> Records<A> {
         reversed: bool,
         observation: Observation,
     ) {
-        let record = Record::new(key, reversed, observation);
+        let record = FlowRecord::new(key, reversed, observation);
         let number = match self.free {
             0 => self.records.push(record),
             link => {
@@ -316,7 +317,7 @@ impl<A: Mix> Records<A> {
 
 /// The flows of one IP version in the order of their first packet.
 pub(super) struct Ordered<A> {
-    records: Chunks<Record<A>>,
+    records: Chunks<FlowRecord<A>>,
     order: std::vec::IntoIter<u32>,
 }
 

@@ -5,8 +5,8 @@
 //! records to decide, when it asks for the next one.
 
 use super::memory::PAGE_LEN;
-use super::record::{Record, entry_len};
-use super::{Address, FIRST_LEN, Held, RecordHeap, SLOT_LEN};
+use super::record::{HeapRecord, entry_len};
+use super::{Address, FIRST_LEN, HeldSegment, RecordHeap, SLOT_LEN};
 use crate::error::{Error, Result};
 use crate::wire::Reader;
 
@@ -56,7 +56,7 @@ impl RecordHeap {
             let bytes = self.held(victim.number).map_or(&[][..], |held| held.segment.bytes());
             let rest = bytes.get(victim.place..).unwrap_or_default();
             let mut reader = Reader::new(rest);
-            if Record::take(&mut reader).is_some() {
+            if HeapRecord::take(&mut reader).is_some() {
                 let place = victim.place + reader.position_in(rest);
                 self.cleaning.victim = Some(Victim { place, ..victim });
                 return Some(Address::new(victim.number as usize, victim.place));
@@ -179,7 +179,7 @@ impl RecordHeap {
 
 /// The capacity of a segment for what is alive in another. A slot has room for the survivors of the
 /// next segments, too, and takes no more memory than is filled.
-fn survivors_capacity(held: &Held) -> usize {
+fn survivors_capacity(held: &HeldSegment) -> usize {
     match held.live_bytes() {
         live if live > SLOT_LEN => live,
         _ if held.segment.capacity() >= SLOT_LEN => SLOT_LEN,

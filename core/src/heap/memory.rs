@@ -79,13 +79,13 @@ impl Drop for Memory {
 /// Gives memory out, and gets it back.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
-    slots: Mutex<Slots>,
+    slots: Mutex<MemorySlots>,
     taken_bytes: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
-struct Slots {
-    mappings: Vec<Mapping>,
+struct MemorySlots {
+    mappings: Vec<SlotMapping>,
     /// Slots of the last mapping that were never used.
     fresh: usize,
     /// Free slots that have their pages still.
@@ -101,13 +101,13 @@ struct FreeSlot(NonNull<u8>);
 unsafe impl Send for FreeSlot {}
 
 #[derive(Debug)]
-struct Mapping {
+struct SlotMapping {
     base: NonNull<u8>,
     slots: usize,
 }
 
 // SAFETY: a mapping is memory of the process, not of a thread.
-unsafe impl Send for Mapping {}
+unsafe impl Send for SlotMapping {}
 
 impl Pool {
     /// Memory of `capacity` bytes, which is not 0.
@@ -140,14 +140,14 @@ impl Pool {
     }
 }
 
-impl Slots {
+impl MemorySlots {
     fn take(&mut self) -> NonNull<u8> {
         if let Some(FreeSlot(base)) = self.warm.pop().or_else(|| self.cold.pop()) {
             return base;
         }
         if self.fresh == 0 {
             let slots = (FIRST_SLOTS << self.mappings.len().min(10)).min(MOST_SLOTS);
-            self.mappings.push(Mapping { base: map(slots * SLOT_LEN), slots });
+            self.mappings.push(SlotMapping { base: map(slots * SLOT_LEN), slots });
             self.fresh = slots;
         }
         let Some(mapping) = self.mappings.last() else { return allocate(SLOT_LEN) };
@@ -167,7 +167,7 @@ impl Slots {
     }
 }
 
-impl Drop for Slots {
+impl Drop for MemorySlots {
     fn drop(&mut self) {
         for mapping in &self.mappings {
             // SAFETY: `map` made it of this length. Every `Memory` holds the pool, so none is left.

@@ -22,8 +22,8 @@ use cleaning::Cleaning;
 use memory::{Pool, SLOT_LEN};
 use order::Order;
 pub use prefetch::prefetch;
-use record::{EntryLengths, Record, entry_len};
-use segment::{Filled, Segment};
+use record::{EntryLengths, HeapRecord, entry_len};
+use segment::{Filled, HeapSegment};
 
 use crate::error::{Error, Result};
 use crate::wire::Reader;
@@ -82,7 +82,7 @@ impl Address {
 pub struct RecordHeap {
     pool: Arc<Pool>,
     /// By number. Numbers of segments that are gone are given again.
-    segments: Vec<Option<Held>>,
+    segments: Vec<Option<HeldSegment>>,
     free_numbers: Vec<u32>,
     order: Order,
     /// The segment that is appended to.
@@ -97,12 +97,12 @@ pub struct RecordHeap {
 
 /// A segment of the heap, and how much of it is dead.
 #[derive(Debug)]
-struct Held {
-    segment: Segment,
+struct HeldSegment {
+    segment: HeapSegment,
     dead_bytes: usize,
 }
 
-impl Held {
+impl HeldSegment {
     fn live_bytes(&self) -> usize {
         self.segment.filled_len() - self.dead_bytes
     }
@@ -165,7 +165,7 @@ impl RecordHeap {
     }
 
     #[inline]
-    fn held(&self, number: u32) -> Option<&Held> {
+    fn held(&self, number: u32) -> Option<&HeldSegment> {
         self.segments.get(number as usize)?.as_ref()
     }
 
@@ -182,7 +182,7 @@ impl RecordHeap {
                 return Err(Error::limit("segments of a table", SEGMENTS_MAX as u64 - 1, found));
             }
         };
-        let held = Held { segment: Segment::new(&self.pool, capacity), dead_bytes: 0 };
+        let held = HeldSegment { segment: HeapSegment::new(&self.pool, capacity), dead_bytes: 0 };
         self.resident_bytes += held.resident_len();
         self.segments[number as usize] = Some(held);
         self.order.insert_after(before, number);
@@ -225,7 +225,7 @@ impl RecordHeap {
             let rest = held.segment.bytes().get(begin..).unwrap_or_default();
             let mut reader = Reader::new(rest);
             let mut place = begin;
-            while let Some(record) = Record::take(&mut reader) {
+            while let Some(record) = HeapRecord::take(&mut reader) {
                 let address = Address::new(number, place);
                 if is_alive(address, record.key()) {
                     self.front = Some(address);
@@ -281,7 +281,7 @@ impl RecordHeap {
 
     /// All records as they are now, the dead ones too, in their order.
     pub fn snapshot(&self) -> HeapSnapshot {
-        let held = |held: &Option<Held>| {
+        let held = |held: &Option<HeldSegment>| {
             held.as_ref().map(|held| (held.segment.filled(), held.dead_bytes > 0))
         };
         HeapSnapshot {
@@ -310,7 +310,7 @@ impl RecordHeap {
     /// Bytes of memory that it takes, what pins keep not among them.
     pub fn memory_bytes(&self) -> usize {
         self.resident_bytes
-            + self.segments.capacity() * size_of::<Option<Held>>()
+            + self.segments.capacity() * size_of::<Option<HeldSegment>>()
             + self.order.memory_bytes()
     }
 }
@@ -319,8 +319,8 @@ impl RecordHeap {
 #[inline]
 fn entry_at(bytes: &[u8], place: usize) -> (&[u8], &[u8]) {
     let bytes = bytes.get(place..).unwrap_or_default();
-    match Record::take(&mut Reader::new(bytes)) {
-        Some(Record::Entry { key, value }) => (key, value),
+    match HeapRecord::take(&mut Reader::new(bytes)) {
+        Some(HeapRecord::Entry { key, value }) => (key, value),
         _ => {
             debug_assert!(false, "an address leads to a record");
             (&[], &[])
@@ -374,7 +374,7 @@ impl HeapSnapshot {
             let number = *self.order.get(cursor.segment)? as usize;
             let rest = self.bytes(number).get(cursor.place..).unwrap_or_default();
             let mut reader = Reader::new(rest);
-            if let Some(Record::Entry { key, value }) = Record::take(&mut reader) {
+            if let Some(HeapRecord::Entry { key, value }) = HeapRecord::take(&mut reader) {
                 let address = Address::new(number, cursor.place);
                 cursor.place += reader.position_in(rest);
                 return Some((address, key, value));

@@ -3,13 +3,13 @@
 /// Numbers in an order of their own.
 #[derive(Debug, Default)]
 pub(super) struct Order {
-    links: Vec<Link>,
+    links: Vec<OrderLink>,
     first: Option<u32>,
     last: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Link {
+struct OrderLink {
     before: Option<u32>,
     after: Option<u32>,
 }
@@ -18,20 +18,20 @@ impl Order {
     /// Puts `number`, which is not in the list, behind `before`, or first.
     pub(super) fn insert_after(&mut self, before: Option<u32>, number: u32) {
         if self.links.len() <= number as usize {
-            self.links.resize(number as usize + 1, Link::default());
+            self.links.resize(number as usize + 1, OrderLink::default());
         }
         let after = match before {
             Some(before) => self.links[before as usize].after,
             None => self.first,
         };
-        self.links[number as usize] = Link { before, after };
+        self.links[number as usize] = OrderLink { before, after };
         self.join(before, Some(number));
         self.join(Some(number), after);
     }
 
     /// Takes `number`, which is in the list, out.
     pub(super) fn remove(&mut self, number: u32) {
-        let Link { before, after } = self.links[number as usize];
+        let OrderLink { before, after } = self.links[number as usize];
         self.join(before, after);
     }
 
@@ -64,6 +64,6 @@ impl Order {
 
     /// Bytes of memory it takes.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.links.capacity() * size_of::<Link>()
+        self.links.capacity() * size_of::<OrderLink>()
     }
 }

@@ -12,7 +12,7 @@ use crate::wire::{Reader, put_varint, varint_len, write_varint};
 
 /// A record where it lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Record<'a> {
+pub enum HeapRecord<'a> {
     /// A key has this value from now on.
     Entry {
         /// Its key.
@@ -27,24 +27,24 @@ pub enum Record<'a> {
     },
 }
 
-impl<'a> Record<'a> {
+impl<'a> HeapRecord<'a> {
     /// Takes the next record from `reader`; `None` where it ends before the record does.
     #[inline]
-    pub fn take(reader: &mut Reader<'a>) -> Option<Record<'a>> {
+    pub fn take(reader: &mut Reader<'a>) -> Option<HeapRecord<'a>> {
         let head = reader.varint()?;
         let key_len = usize::try_from(head >> 1).ok()?;
         if head & 1 == 1 {
-            return Some(Record::Deletion { key: reader.take(key_len)? });
+            return Some(HeapRecord::Deletion { key: reader.take(key_len)? });
         }
         let value_len = usize::try_from(reader.varint()?).ok()?;
-        Some(Record::Entry { key: reader.take(key_len)?, value: reader.take(value_len)? })
+        Some(HeapRecord::Entry { key: reader.take(key_len)?, value: reader.take(value_len)? })
     }
 
     /// Its key.
     #[inline]
     pub fn key(&self) -> &'a [u8] {
         match self {
-            Record::Entry { key, .. } | Record::Deletion { key } => key,
+            HeapRecord::Entry { key, .. } | HeapRecord::Deletion { key } => key,
         }
     }
 
@@ -52,8 +52,8 @@ impl<'a> Record<'a> {
     #[inline]
     pub fn len(&self) -> usize {
         match self {
-            Record::Entry { key, value } => entry_len(key.len(), value.len()),
-            Record::Deletion { key } => varint_len(key.len() as u64 * 2) + key.len(),
+            HeapRecord::Entry { key, value } => entry_len(key.len(), value.len()),
+            HeapRecord::Deletion { key } => varint_len(key.len() as u64 * 2) + key.len(),
         }
     }
 
@@ -65,12 +65,12 @@ impl<'a> Record<'a> {
     /// Appends it to `bytes`.
     pub fn put(&self, bytes: &mut Vec<u8>) {
         match self {
-            Record::Entry { key, value } => {
+            HeapRecord::Entry { key, value } => {
                 bytes.extend_from_slice(EntryLengths::of(key, value).as_ref());
                 bytes.extend_from_slice(key);
                 bytes.extend_from_slice(value);
             }
-            Record::Deletion { key } => {
+            HeapRecord::Deletion { key } => {
                 put_varint(bytes, key.len() as u64 * 2 + 1);
                 bytes.extend_from_slice(key);
             }
@@ -115,12 +115,12 @@ mod tests {
     fn a_record_is_read_as_it_was_put_and_takes_the_bytes_it_says() {
         let long = vec![7; 70_000];
         let records = [
-            Record::Entry { key: b"", value: b"" },
-            Record::Entry { key: b"key", value: b"value" },
-            Record::Deletion { key: b"key" },
-            Record::Entry { key: &long[..63], value: &long[..127] },
-            Record::Entry { key: &long[..64], value: &long },
-            Record::Deletion { key: &long[..20_000] },
+            HeapRecord::Entry { key: b"", value: b"" },
+            HeapRecord::Entry { key: b"key", value: b"value" },
+            HeapRecord::Deletion { key: b"key" },
+            HeapRecord::Entry { key: &long[..63], value: &long[..127] },
+            HeapRecord::Entry { key: &long[..64], value: &long },
+            HeapRecord::Deletion { key: &long[..20_000] },
         ];
         let mut bytes = Vec::new();
         for record in &records {
@@ -130,7 +130,7 @@ mod tests {
         }
         let mut reader = Reader::new(&bytes);
         for record in &records {
-            assert_eq!(Record::take(&mut reader), Some(*record));
+            assert_eq!(HeapRecord::take(&mut reader), Some(*record));
         }
         assert_eq!(reader.remaining(), 0);
     }
@@ -138,9 +138,9 @@ mod tests {
     #[test]
     fn a_record_that_is_cut_anywhere_is_none() {
         let mut bytes = Vec::new();
-        Record::Entry { key: &[1; 100], value: &[2; 200] }.put(&mut bytes);
+        HeapRecord::Entry { key: &[1; 100], value: &[2; 200] }.put(&mut bytes);
         for len in 0..bytes.len() {
-            assert_eq!(Record::take(&mut Reader::new(&bytes[..len])), None, "{len} bytes");
+            assert_eq!(HeapRecord::take(&mut Reader::new(&bytes[..len])), None, "{len} bytes");
         }
     }
 }

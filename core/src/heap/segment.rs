@@ -8,7 +8,7 @@ use super::memory::{Memory, Pool};
 
 /// A run of memory and the one who fills it. What was filled in never changes and never moves.
 #[derive(Debug)]
-pub(super) struct Segment {
+pub(super) struct HeapSegment {
     /// The memory's address, here so that reading takes one step less.
     base: NonNull<u8>,
     filled_len: usize,
@@ -16,15 +16,15 @@ pub(super) struct Segment {
 }
 
 // SAFETY: it is an `Arc` of memory that may be sent and shared, and the same memory's address.
-unsafe impl Send for Segment {}
+unsafe impl Send for HeapSegment {}
 // SAFETY: as above.
-unsafe impl Sync for Segment {}
+unsafe impl Sync for HeapSegment {}
 
-impl Segment {
+impl HeapSegment {
     /// An empty segment with room for `capacity` bytes, which is not 0.
-    pub(super) fn new(pool: &Arc<Pool>, capacity: usize) -> Segment {
+    pub(super) fn new(pool: &Arc<Pool>, capacity: usize) -> HeapSegment {
         let memory = pool.take(capacity);
-        Segment { base: memory.base(), filled_len: 0, memory: Arc::new(memory) }
+        HeapSegment { base: memory.base(), filled_len: 0, memory: Arc::new(memory) }
     }
 
     /// Bytes that it has memory for.
@@ -60,7 +60,7 @@ impl Segment {
         for part in parts {
             // SAFETY: the assertion keeps the range inside of the memory. It lies behind
             // `filled_len`, so no slice of `bytes` or of a `Filled` reaches into it, and `&mut self`
-            // is the only way to write: `Segment` cannot be cloned. `part` is a live slice, which
+            // is the only way to write: `HeapSegment` cannot be cloned. `part` is a live slice, which
             // cannot overlap the range for the same reason.
             unsafe {
                 std::ptr::copy_nonoverlapping(

@@ -23,7 +23,7 @@ const HOST_PATIENCE: Duration = Duration::from_millis(100);
 
 /// Event that [`Background::next`] returns.
 #[derive(Debug)]
-pub enum Event<T> {
+pub enum BackgroundEvent<T> {
     /// A result.
     Item(T),
     /// The work is done.
@@ -38,7 +38,7 @@ pub enum Event<T> {
 
 /// A piece of work on a thread of its own.
 pub struct Background<T> {
-    shared: Arc<Shared<T>>,
+    shared: Arc<SharedWork<T>>,
     cancel: Cancel,
     thread: Mutex<Option<JoinHandle<()>>>,
     /// The process that owns the thread; a forked child has the memory but not the thread, and
@@ -47,13 +47,13 @@ pub struct Background<T> {
 }
 
 /// Outlet that the work puts its results into.
-pub struct Outlet<T>(Arc<Shared<T>>);
+pub struct Outlet<T>(Arc<SharedWork<T>>);
 
 /// Bytes that the face supplies from a host object.
-pub struct HostSource<T>(Arc<Shared<T>>);
+pub struct HostSource<T>(Arc<SharedWork<T>>);
 
-struct Shared<T> {
-    state: Mutex<State<T>>,
+struct SharedWork<T> {
+    state: Mutex<BackgroundState<T>>,
     changed: Condvar,
     /// Results that may wait to be taken.
     queue_max: usize,
@@ -61,7 +61,7 @@ struct Shared<T> {
     object: &'static str,
 }
 
-struct State<T> {
+struct BackgroundState<T> {
     items: VecDeque<T>,
     spares: Vec<T>,
     outcome: Option<Result<()>>,
@@ -71,17 +71,20 @@ struct State<T> {
     is_closed: bool,
 }
 
-impl<T> Shared<T> {
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+impl<T> SharedWork<T> {
+    fn lock(&self) -> MutexGuard<'_, BackgroundState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
+    fn wait<'a>(
+        &self,
+        state: MutexGuard<'a, BackgroundState<T>>,
+    ) -> MutexGuard<'a, BackgroundState<T>> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the next event without waiting; returns None if there is none.
-    fn take_event(&self, state: &mut State<T>) -> Result<Option<Event<T>>> {
+    fn take_event(&self, state: &mut BackgroundState<T>) -> Result<Option<BackgroundEvent<T>>> {
         if state.is_closed {
             return Err(closed(self.object));
         }
@@ -90,24 +93,27 @@ impl<T> Shared<T> {
             if state.items.len() <= self.queue_max / 2 {
                 self.changed.notify_all();
             }
-            return Ok(Some(Event::Item(item)));
+            return Ok(Some(BackgroundEvent::Item(item)));
         }
         if let Some(outcome) = &state.outcome {
-            return outcome.clone().map(|()| Some(Event::End));
+            return outcome.clone().map(|()| Some(BackgroundEvent::End));
         }
         if std::mem::take(&mut state.is_interrupted) {
-            return Ok(Some(Event::Interrupted));
+            return Ok(Some(BackgroundEvent::Interrupted));
         }
         if state.supplied.is_none()
             && let Some(count) = state.wanted
         {
-            return Ok(Some(Event::InputWanted(count)));
+            return Ok(Some(BackgroundEvent::InputWanted(count)));
         }
         Ok(None)
     }
 
     /// Waits on behalf of the host, which is interrupted when nothing changes for long.
-    fn wait_for_host<'a>(&self, state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
+    fn wait_for_host<'a>(
+        &self,
+        state: MutexGuard<'a, BackgroundState<T>>,
+    ) -> MutexGuard<'a, BackgroundState<T>> {
         let (mut state, waited) =
             self.changed.wait_timeout(state, HOST_PATIENCE).unwrap_or_else(PoisonError::into_inner);
         state.is_interrupted |= waited.timed_out();
@@ -127,8 +133,8 @@ impl<T: Send + 'static> Background<T> {
         queue_max: usize,
         work: impl FnOnce(&Outlet<T>, HostSource<T>) -> Result<()> + Send + 'static,
     ) -> Result<Self> {
-        let shared = Arc::new(Shared {
-            state: Mutex::new(State {
+        let shared = Arc::new(SharedWork {
+            state: Mutex::new(BackgroundState {
                 items: VecDeque::new(),
                 spares: Vec::new(),
                 outcome: None,
@@ -167,7 +173,7 @@ impl<T: Send + 'static> Background<T> {
     ///
     /// # Errors
     /// The error that ended the work, after all its results; `Closed` in a forked child.
-    pub fn next(&self) -> Result<Event<T>> {
+    pub fn next(&self) -> Result<BackgroundEvent<T>> {
         let shared = self.shared_here()?;
         let mut state = shared.lock();
         loop {
@@ -183,13 +189,13 @@ impl<T: Send + 'static> Background<T> {
     ///
     /// # Errors
     /// As for [`Background::next`].
-    pub fn try_next(&self) -> Result<Option<Event<T>>> {
+    pub fn try_next(&self) -> Result<Option<BackgroundEvent<T>>> {
         let shared = self.shared_here()?;
         shared.take_event(&mut shared.lock())
     }
 
     /// Returns what the handle and the thread share; `Closed` in a forked child.
-    fn shared_here(&self) -> Result<&Shared<T>> {
+    fn shared_here(&self) -> Result<&SharedWork<T>> {
         self.shared().ok_or_else(|| {
             let message = format!(
                 "expected the process that opened the {}, found one forked from it: open it again here",
@@ -207,7 +213,7 @@ impl<T: Send + 'static> Background<T> {
         shared.changed.notify_all();
     }
 
-    /// Replies to [`Event::InputWanted`]: bytes, no bytes at the end, or the error.
+    /// Replies to [`BackgroundEvent::InputWanted`]: bytes, no bytes at the end, or the error.
     pub fn supply(&self, bytes: Result<Vec<u8>>) {
         let Some(shared) = self.shared() else { return };
         shared.lock().supplied = Some(bytes);
@@ -225,7 +231,7 @@ impl<T: Send + 'static> Background<T> {
 
     /// Waits until the thread is gone, which it will be after the end of the work or after
     /// [`Background::stop`]. The answer is whether it is: false says that the host may have interrupts to
-    /// handle, as [`Event::Interrupted`] does.
+    /// handle, as [`BackgroundEvent::Interrupted`] does.
     ///
     /// The wait may be long: the work may be in the middle of a commit, or wait for its turn to write
     /// to a table, and that turn may come only when other work of the same face ends. So a face must
@@ -288,7 +294,7 @@ impl<T> Background<T> {
     /// Returns what the handle and the thread share; None in a forked child. There the lock may have
     /// been copied while the thread held it, and then nobody gives it back; and the bell of `cancel`
     /// is a pipe, which would ring in the parent.
-    fn shared(&self) -> Option<&Shared<T>> {
+    fn shared(&self) -> Option<&SharedWork<T>> {
         self.process.is_here().then_some(&*self.shared)
     }
 }
@@ -409,7 +415,7 @@ mod tests {
     fn a_host_that_waits_long_is_asked_to_look_for_interrupts_though_nobody_wakes_it() {
         let (background, end) = stubborn_work();
         let background = in_bounded_time(move || {
-            assert!(matches!(background.next(), Ok(Event::Interrupted)));
+            assert!(matches!(background.next(), Ok(BackgroundEvent::Interrupted)));
             background.stop();
             assert!(!background.join());
             background
@@ -426,7 +432,7 @@ mod tests {
             outlet.send(result)
         });
         let background = background.unwrap();
-        if let Event::Item(first) = background.next().unwrap() {
+        if let BackgroundEvent::Item(first) = background.next().unwrap() {
             background.recycle(first);
         }
         background.stop();

@@ -23,18 +23,18 @@ use crate::{Error, ErrorKind, Result};
 /// own. Each method that answers a [`Pass`] starts one over the packets from the first to the last.
 pub struct Capture {
     name: String,
-    input: Input,
+    input: CaptureInput,
     /// The file that the packets are in, where they are in one.
     file: Option<FileId>,
     options: CaptureOptions,
-    state: Mutex<State>,
+    state: Mutex<CaptureState>,
     /// The process that opened it: a forked child shares the file's offset and must open its own.
     process: ProcessMark,
     passes: Passes,
     damage: LatestDamage,
 }
 
-struct State {
+struct CaptureState {
     /// The reader that opening made, for the first pass.
     opened: Option<CaptureReader>,
     /// True after the bytes that the host brings were asked for.
@@ -44,7 +44,7 @@ struct State {
 
 /// Input of a capture.
 #[derive(Clone)]
-enum Input {
+enum CaptureInput {
     Path(PathBuf),
     Live(Arc<LiveInput>),
     /// The host brings the bytes, which it can do once.
@@ -52,9 +52,9 @@ enum Input {
 }
 
 /// Source of the packets of a pass.
-enum Origin {
+enum PassOrigin {
     Opened(Box<CaptureReader>),
-    Anew(Input),
+    Anew(CaptureInput),
 }
 
 impl Capture {
@@ -65,7 +65,7 @@ impl Capture {
     pub fn open(path: &Path, options: CaptureOptions) -> Result<Self> {
         let name = path.display().to_string();
         let reader = CaptureReader::open(path, &with_cancel(&options, Cancel::new()))?;
-        Ok(Self::new(name, Input::Path(path.to_owned()), options, Some(reader)))
+        Ok(Self::new(name, CaptureInput::Path(path.to_owned()), options, Some(reader)))
     }
 
     /// Captures from the network interface of that name: the first pass has the packets from here on, a later one those
@@ -77,7 +77,7 @@ impl Capture {
         let input = Arc::new(LiveInput::new(interface, live));
         let reader = input.open(&with_cancel(&options, Cancel::new()))?;
         input.begin(reader.cancel());
-        Ok(Self::new(interface.to_owned(), Input::Live(input), options, Some(reader)))
+        Ok(Self::new(interface.to_owned(), CaptureInput::Live(input), options, Some(reader)))
     }
 
     /// A capture whose bytes the host brings, in one pass; `name` is what errors call it.
@@ -86,20 +86,20 @@ impl Capture {
     /// Those of [`Filter::new`].
     pub fn of_host(name: String, options: CaptureOptions) -> Result<Self> {
         options.filter.as_deref().map(Filter::new).transpose()?;
-        Ok(Self::new(name, Input::Host, options, None))
+        Ok(Self::new(name, CaptureInput::Host, options, None))
     }
 
     fn new(
         name: String,
-        input: Input,
+        input: CaptureInput,
         options: CaptureOptions,
         opened: Option<CaptureReader>,
     ) -> Self {
-        let state = Mutex::new(State { opened, is_used: false, is_closed: false });
+        let state = Mutex::new(CaptureState { opened, is_used: false, is_closed: false });
         let (process, passes) = (ProcessMark::new(), Passes::over("capture"));
         let file = match &input {
-            Input::Path(path) => FileId::at(path).ok(),
-            Input::Live(_) | Input::Host => None,
+            CaptureInput::Path(path) => FileId::at(path).ok(),
+            CaptureInput::Live(_) | CaptureInput::Host => None,
         };
         let damage = LatestDamage::default();
         Capture { name, input, file, options, state, process, passes, damage }
@@ -142,7 +142,7 @@ impl Capture {
     /// Ends the passes under way over packets of an interface: they answer for the packets that came before. Others go
     /// on to the end of their capture.
     pub fn stop(&self) {
-        if let Input::Live(live) = &self.input {
+        if let CaptureInput::Live(live) = &self.input {
             live.stop();
         }
     }
@@ -150,8 +150,8 @@ impl Capture {
     /// Returns the packet counts of all passes over an interface; None for other captures.
     pub fn live_counts(&self) -> Option<LiveCounts> {
         match &self.input {
-            Input::Live(live) => Some(live.counts()),
-            Input::Path(_) | Input::Host => None,
+            CaptureInput::Live(live) => Some(live.counts()),
+            CaptureInput::Path(_) | CaptureInput::Host => None,
         }
     }
 
@@ -227,10 +227,10 @@ impl Capture {
     ) -> Result<Pass> {
         let origin = self.origin()?;
         let cancel = match &origin {
-            Origin::Opened(reader) => reader.cancel(),
-            Origin::Anew(_) => Cancel::new(),
+            PassOrigin::Opened(reader) => reader.cancel(),
+            PassOrigin::Anew(_) => Cancel::new(),
         };
-        if let Origin::Anew(Input::Live(live)) = &origin {
+        if let PassOrigin::Anew(CaptureInput::Live(live)) = &origin {
             live.begin(cancel.clone());
         }
         let options = with_cancel(&self.options, cancel.clone());
@@ -239,10 +239,10 @@ impl Capture {
         let noted = damage.clone();
         let pass = self.passes.start(cancel, ahead_max, move |outlet, host| {
             let reader = match origin {
-                Origin::Opened(reader) => *reader,
-                Origin::Anew(Input::Path(path)) => CaptureReader::open(&path, &options)?,
-                Origin::Anew(Input::Live(live)) => live.open(&options)?,
-                Origin::Anew(Input::Host) => {
+                PassOrigin::Opened(reader) => *reader,
+                PassOrigin::Anew(CaptureInput::Path(path)) => CaptureReader::open(&path, &options)?,
+                PassOrigin::Anew(CaptureInput::Live(live)) => live.open(&options)?,
+                PassOrigin::Anew(CaptureInput::Host) => {
                     let stream = ByteStream::new(Box::new(host), &name, &options.stream)?;
                     CaptureReader::new(stream, &options)?
                 }
@@ -252,24 +252,24 @@ impl Capture {
         Ok(pass.noting(damage))
     }
 
-    fn origin(&self) -> Result<Origin> {
+    fn origin(&self) -> Result<PassOrigin> {
         let mut state = self.state();
         if state.is_closed {
             return Err(Error::new(ErrorKind::Closed, "expected an open capture, found it closed"));
         }
         let opened = state.opened.take().filter(|_| self.process.is_here());
         match (opened, &self.input) {
-            (Some(reader), _) => Ok(Origin::Opened(Box::new(reader))),
-            (None, Input::Host) if std::mem::replace(&mut state.is_used, true) => {
+            (Some(reader), _) => Ok(PassOrigin::Opened(Box::new(reader))),
+            (None, CaptureInput::Host) if std::mem::replace(&mut state.is_used, true) => {
                 let message = "expected input that was not read yet, found an IO, which can be read once; open \
                                the capture again";
                 Err(Error::new(ErrorKind::Closed, message))
             }
-            (None, input) => Ok(Origin::Anew(input.clone())),
+            (None, input) => Ok(PassOrigin::Anew(input.clone())),
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CaptureState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,15 +8,15 @@ use crate::Error;
 use crate::batch::{Batch, Schema};
 use crate::bytes::{ByteStream, Feed, Fill, StreamOptions};
 use crate::error::Result as CoreResult;
-use crate::thrift::{Ahead, Columns, Frame, MessageLayout};
+use crate::thrift::{Ahead, Columns, MessageLayout, ThriftFrame};
 
 /// Bytes that the host's object is asked for at once.
 const PIECE: usize = 64 << 10;
 
 /// Source of messages.
-pub struct MessageSource(Bytes);
+pub struct MessageSource(MessageBytes);
 
-enum Bytes {
+enum MessageBytes {
     /// All of them, and how many were used.
     Given(Arc<dyn AsRef<[u8]> + Send + Sync>, usize),
     /// A stream that may wait.
@@ -28,45 +28,47 @@ enum Bytes {
 impl MessageSource {
     /// Messages in memory, which must not change.
     pub fn of_bytes(bytes: Arc<dyn AsRef<[u8]> + Send + Sync>) -> Self {
-        MessageSource(Bytes::Given(bytes, 0))
+        MessageSource(MessageBytes::Given(bytes, 0))
     }
 
     /// Messages of a stream, for which the host waits.
     pub fn of_stream(stream: ByteStream) -> Self {
-        MessageSource(Bytes::Stream(Box::new(stream)))
+        MessageSource(MessageBytes::Stream(Box::new(stream)))
     }
 
     /// Messages that [`Host::read`] brings; `name` is what errors call them.
     pub fn of_host(name: &str, options: &StreamOptions) -> Self {
         let feed = Feed::new(false);
         let stream = ByteStream::unread(Box::new(feed.source()), name, options);
-        MessageSource(Bytes::Fed(Box::new(stream), feed))
+        MessageSource(MessageBytes::Fed(Box::new(stream), feed))
     }
 
     /// The bytes that are there and not used, and where they begin in the input.
     #[inline]
     fn buffered(&self) -> (&[u8], u64) {
         match &self.0 {
-            Bytes::Given(bytes, at) => {
+            MessageBytes::Given(bytes, at) => {
                 ((**bytes).as_ref().get(*at..).unwrap_or_default(), *at as u64)
             }
-            Bytes::Stream(stream) | Bytes::Fed(stream, _) => (stream.buffered(), stream.position()),
+            MessageBytes::Stream(stream) | MessageBytes::Fed(stream, _) => {
+                (stream.buffered(), stream.position())
+            }
         }
     }
 
     #[inline]
     fn consume(&mut self, count: usize) {
         match &mut self.0 {
-            Bytes::Given(_, at) => *at += count,
-            Bytes::Stream(stream) | Bytes::Fed(stream, _) => stream.consume(count),
+            MessageBytes::Given(_, at) => *at += count,
+            MessageBytes::Stream(stream) | MessageBytes::Fed(stream, _) => stream.consume(count),
         }
     }
 
     /// Makes at least so many bytes buffered. Answers whether they are; else the input ends with what is.
     fn fill<H: Host>(&mut self, host: &H, at_least: usize) -> Result<CoreResult<bool>, H::Error> {
         match &mut self.0 {
-            Bytes::Given(..) => Ok(Ok(self.buffered().0.len() >= at_least)),
-            Bytes::Stream(stream) => {
+            MessageBytes::Given(..) => Ok(Ok(self.buffered().0.len() >= at_least)),
+            MessageBytes::Stream(stream) => {
                 let cancel = stream.cancel();
                 let stream = Mutex::new(stream);
                 let fill = || {
@@ -83,7 +85,7 @@ impl MessageSource {
                     _ => host.check_interrupts().map(|()| Ok(true)),
                 }
             }
-            Bytes::Fed(stream, feed) => loop {
+            MessageBytes::Fed(stream, feed) => loop {
                 match stream.try_fill(at_least) {
                     Ok(Fill::Ready) => return Ok(Ok(true)),
                     Ok(Fill::Ended) => return Ok(Ok(false)),
@@ -101,8 +103,10 @@ impl MessageSource {
     #[cold]
     fn placed(&self, error: impl Into<Error>) -> Error {
         match &self.0 {
-            Bytes::Given(..) => error.into(),
-            Bytes::Stream(stream) | Bytes::Fed(stream, _) => error.into().in_file(stream.name()),
+            MessageBytes::Given(..) => error.into(),
+            MessageBytes::Stream(stream) | MessageBytes::Fed(stream, _) => {
+                error.into().in_file(stream.name())
+            }
         }
     }
 }
@@ -127,7 +131,7 @@ impl Messages {
     pub fn next<H: Host, T>(
         &mut self,
         host: &H,
-        made: impl FnOnce(Frame<'_>) -> Result<T, H::Error>,
+        made: impl FnOnce(ThriftFrame<'_>) -> Result<T, H::Error>,
     ) -> Result<Option<T>, H::Error> {
         loop {
             let (bytes, start) = self.source.buffered();

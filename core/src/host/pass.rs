@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use super::background::{Background, Event, HostSource, Outlet};
+use super::background::{Background, BackgroundEvent, HostSource, Outlet};
 use super::kept_damage::KeptDamage;
 use super::pass_host::Host;
 use crate::ask::{Answer, CaptureMerge, CutTotals, TableMerge};
@@ -74,23 +74,23 @@ impl Pass {
     pub fn next<H: Host>(&self, host: &H) -> Result<Option<Item>, H::Error> {
         loop {
             match self.next_event(host)? {
-                Event::Item(item) => return Ok(Some(item)),
-                Event::End => return Ok(None),
-                Event::Interrupted => host.check_interrupts()?,
-                Event::InputWanted(count) => self.work.supply(Ok(host.read(count)?)),
+                BackgroundEvent::Item(item) => return Ok(Some(item)),
+                BackgroundEvent::End => return Ok(None),
+                BackgroundEvent::Interrupted => host.check_interrupts()?,
+                BackgroundEvent::InputWanted(count) => self.work.supply(Ok(host.read(count)?)),
             }
         }
     }
 
     /// An event that has come is taken without [`Host::wait`]: where an interrupt is pending each time that the host
     /// wants to wait, the pass still goes on.
-    fn next_event<H: Host>(&self, host: &H) -> Result<Event<Item>, H::Error> {
+    fn next_event<H: Host>(&self, host: &H) -> Result<BackgroundEvent<Item>, H::Error> {
         if let Some(event) = self.work.try_next().map_err(|error| host.error(error))? {
             return Ok(event);
         }
         match host.wait(&|| self.work.next(), &|| self.work.interrupt())? {
             Some(event) => event.map_err(|error| host.error(error)),
-            None => Ok(Event::Interrupted),
+            None => Ok(BackgroundEvent::Interrupted),
         }
     }
 

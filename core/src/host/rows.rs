@@ -45,7 +45,7 @@ pub struct Rows {
 
 /// Result of [`Rows::step`].
 #[derive(Debug)]
-pub enum Step {
+pub enum RowStep {
     /// Some records.
     Item(Item),
     /// It is the turn of the next capture.
@@ -86,9 +86,9 @@ impl Rows {
     pub fn next<H: Host>(&mut self, host: &H) -> Result<Option<Batch>, H::Error> {
         loop {
             match self.step(host)? {
-                Step::Item(item) => return Ok(self.batch(item)),
-                Step::NextCapture => {}
-                Step::End => return Ok(None),
+                RowStep::Item(item) => return Ok(self.batch(item)),
+                RowStep::NextCapture => {}
+                RowStep::End => return Ok(None),
             }
         }
     }
@@ -97,9 +97,9 @@ impl Rows {
     ///
     /// # Errors
     /// Those of [`Capture::open`] and [`Pass::next`].
-    pub fn step<H: Host>(&mut self, host: &H) -> Result<Step, H::Error> {
+    pub fn step<H: Host>(&mut self, host: &H) -> Result<RowStep, H::Error> {
         let Some((_, pass)) = &self.pass else {
-            let Some(source) = self.captures.front().cloned() else { return Ok(Step::End) };
+            let Some(source) = self.captures.front().cloned() else { return Ok(RowStep::End) };
             let files = self.side_by_side();
             let count = files.len().max(1);
             let pass = self.start(source, files).map_err(|error| host.error(error))?;
@@ -107,14 +107,14 @@ impl Rows {
             self.captures.drain(..count);
             self.begun += count;
             self.pass = Some(pass);
-            return Ok(Step::NextCapture);
+            return Ok(RowStep::NextCapture);
         };
         match pass.next(host)? {
-            Some(item) => Ok(Step::Item(item)),
+            Some(item) => Ok(RowStep::Item(item)),
             None => {
                 self.damage.extend(pass.take_damage());
                 self.pass = None;
-                Ok(Step::NextCapture)
+                Ok(RowStep::NextCapture)
             }
         }
     }

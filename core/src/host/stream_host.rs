@@ -5,7 +5,7 @@ use std::io::SeekFrom;
 use super::pass_host::Blocking;
 use super::reader::PIECE;
 use super::turn::TurnHost;
-use super::writer::Writer;
+use super::writer::HostWriter;
 use crate::bytes::Feed;
 use crate::error::{Error, ErrorKind};
 
@@ -29,12 +29,12 @@ pub trait StreamHost: TurnHost {
         Ok(())
     }
 
-    /// Waits until the object takes something, and writes some of [`Writer::gathered`] to it. How much it took is told to
-    /// [`Writer::forget`] before an interrupt can come, or those bytes are written once more.
+    /// Waits until the object takes something, and writes some of [`HostWriter::gathered`] to it. How much it took is told to
+    /// [`HostWriter::forget`] before an interrupt can come, or those bytes are written once more.
     ///
     /// # Errors
     /// Returns the error that the object raises.
-    fn write_from(&self, writer: &Writer<Self::Caller>) -> Result<(), Self::Error> {
+    fn write_from(&self, writer: &HostWriter<Self::Caller>) -> Result<(), Self::Error> {
         let _ = writer;
         Err(self.error(Error::internal("a writer to an object that takes nothing")))
     }

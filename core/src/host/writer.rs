@@ -25,10 +25,10 @@ pub const GATHERED_MAX: usize = 128 << 10;
 ///
 /// ```
 /// use bytewright::files::FileWriter;
-/// use bytewright::host::{Blocking, Writer};
+/// use bytewright::host::{Blocking, HostWriter};
 /// # fn main() -> bytewright::Result<()> {
 /// # let path = std::env::temp_dir().join(format!("bytewright-doc-{}", std::process::id()));
-/// let writer = Writer::of_file(FileWriter::open(&path)?);
+/// let writer = HostWriter::of_file(FileWriter::open(&path)?);
 /// writer.put(&Blocking, &258_u16.to_be_bytes())?;
 /// writer.close(&Blocking, false)?;
 /// assert_eq!(std::fs::read(&path).ok(), Some(vec![1, 2]));
@@ -36,11 +36,11 @@ pub const GATHERED_MAX: usize = 128 << 10;
 /// # Ok(())
 /// # }
 /// ```
-pub struct Writer<C> {
+pub struct HostWriter<C> {
     gathered: RefCell<Vec<u8>>,
     /// Nothing where bytes go to an object of the host's.
     file: RefCell<Option<FileWriter>>,
-    object: Object,
+    object: TargetObject,
     name: String,
     is_closed: Cell<bool>,
     turn: Turn<C>,
@@ -50,7 +50,7 @@ pub struct Writer<C> {
 
 /// Position of an object of the host's.
 #[derive(Default)]
-struct Object {
+struct TargetObject {
     /// Position at first, if the object can seek.
     origin: Option<u64>,
     /// Position of the next byte, counted from there.
@@ -61,16 +61,16 @@ struct Object {
 
 /// Who may use a writer.
 #[derive(PartialEq, Eq)]
-enum State {
+enum WriterState {
     Open,
     Closed,
     /// The parent of this process, which was forked.
     TheParents,
 }
 
-impl<C> Drop for Writer<C> {
+impl<C> Drop for HostWriter<C> {
     fn drop(&mut self) {
-        let is_open = self.state() == State::Open;
+        let is_open = self.state() == WriterState::Open;
         let (file, gathered) = (self.file.get_mut(), self.gathered.get_mut());
         if let Some(file) = file.as_mut().filter(|file| is_open && !file.replaces())
             && !gathered.is_empty()
@@ -81,33 +81,33 @@ impl<C> Drop for Writer<C> {
     }
 }
 
-impl<C> Writer<C> {
+impl<C> HostWriter<C> {
     /// Every use asks this first.
     #[inline]
-    fn state(&self) -> State {
+    fn state(&self) -> WriterState {
         match self.is_closed.get() {
-            true => State::Closed,
-            false if self.process.is_here() => State::Open,
-            false => State::TheParents,
+            true => WriterState::Closed,
+            false if self.process.is_here() => WriterState::Open,
+            false => WriterState::TheParents,
         }
     }
 }
 
-impl<C: Clone> Writer<C> {
+impl<C: Clone> HostWriter<C> {
     /// Writes a file.
     pub fn of_file(file: FileWriter) -> Self {
         let name = file.name().to_owned();
-        Self::new(Some(file), Object::default(), name)
+        Self::new(Some(file), TargetObject::default(), name)
     }
 
     /// Writes to an object of the host's, which errors call `name`, and which was at `origin` if it can be told to go
     /// elsewhere.
     pub fn of_object(origin: Option<u64>, name: &str) -> Self {
-        Self::new(None, Object { origin, ..Object::default() }, name.to_owned())
+        Self::new(None, TargetObject { origin, ..TargetObject::default() }, name.to_owned())
     }
 
-    fn new(file: Option<FileWriter>, object: Object, name: String) -> Self {
-        Writer {
+    fn new(file: Option<FileWriter>, object: TargetObject, name: String) -> Self {
+        HostWriter {
             gathered: RefCell::new(Vec::with_capacity(GATHERED_MAX)),
             file: RefCell::new(file),
             object,
@@ -135,9 +135,9 @@ impl<C: Clone> Writer<C> {
 
     fn check_open<H: StreamHost<Caller = C>>(&self, host: &H) -> Result<(), H::Error> {
         let message = match self.state() {
-            State::Open => return Ok(()),
-            State::Closed => "closed stream",
-            State::TheParents => "opened by another process; open it again after fork",
+            WriterState::Open => return Ok(()),
+            WriterState::Closed => "closed stream",
+            WriterState::TheParents => "opened by another process; open it again after fork",
         };
         Err(host.error(Error::new(ErrorKind::Closed, message)))
     }
@@ -145,7 +145,7 @@ impl<C: Clone> Writer<C> {
     /// Puts the bytes of a value behind those that are gathered, where there is room and nobody is writing.
     #[inline]
     pub fn try_put(&self, value: &[u8]) -> bool {
-        if self.turn.is_taken() || self.state() != State::Open {
+        if self.turn.is_taken() || self.state() != WriterState::Open {
             return false;
         }
         let Ok(mut gathered) = self.gathered.try_borrow_mut() else { return false };
@@ -256,7 +256,7 @@ impl<C: Clone> Writer<C> {
     /// Hands all that is gathered to the system, or to the object; with `sync`, returns when it will survive a power cut.
     ///
     /// # Errors
-    /// As for [`Writer::put`].
+    /// As for [`HostWriter::put`].
     pub fn flush<H: StreamHost<Caller = C>>(&self, host: &H, sync: bool) -> Result<(), H::Error> {
         self.in_turn(host, || self.write_through(host, sync))
     }
@@ -265,7 +265,7 @@ impl<C: Clone> Writer<C> {
     /// nothing.
     ///
     /// # Errors
-    /// As for [`Writer::put`]; what was not written is gathered still, and it can be closed again.
+    /// As for [`HostWriter::put`]; what was not written is gathered still, and it can be closed again.
     pub fn close<H: StreamHost<Caller = C>>(&self, host: &H, sync: bool) -> Result<(), H::Error> {
         self.if_open_and_here(|| {
             self.in_turn(host, || {
@@ -278,7 +278,7 @@ impl<C: Clone> Writer<C> {
     /// Writes what is gathered, replaces the other file with this one, and closes it.
     ///
     /// # Errors
-    /// As for [`Writer::put`]; it is open still.
+    /// As for [`HostWriter::put`]; it is open still.
     pub fn finish_replacement<H: StreamHost<Caller = C>>(&self, host: &H) -> Result<(), H::Error> {
         self.in_turn(host, || {
             self.write_gathered(host)?;
@@ -299,9 +299,9 @@ impl<C: Clone> Writer<C> {
     /// the parent's, and a thread of the parent may have been writing it.
     fn if_open_and_here<E>(&self, work: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         match self.state() {
-            State::Open => return work(),
-            State::Closed => {}
-            State::TheParents => self.is_closed.set(true),
+            WriterState::Open => return work(),
+            WriterState::Closed => {}
+            WriterState::TheParents => self.is_closed.set(true),
         }
         Ok(())
     }
@@ -335,7 +335,7 @@ impl<C: Clone> Writer<C> {
     ///
     /// # Errors
     /// `Io` with `ESPIPE` where an object goes nowhere else; with `EINVAL` where the place is before the beginning; those
-    /// of [`Writer::put`].
+    /// of [`HostWriter::put`].
     pub fn go<H: StreamHost<Caller = C>>(
         &self,
         host: &H,

@@ -1,7 +1,7 @@
 //! Packets together with their bytes, for callers that look at them one by one.
 
 use super::interfaces::Interfaces;
-use super::records::{RecordPlace, Sink};
+use super::records::{PacketSink, RecordPlace};
 use crate::capture::{Decoder, Record};
 use crate::packet::{Frame, Packet};
 
@@ -131,7 +131,7 @@ impl FrameBatch {
     }
 }
 
-impl Sink for FrameBatch {
+impl PacketSink for FrameBatch {
     #[inline(always)]
     fn slot(&mut self) -> &mut Packet {
         let index = self.packets.len();

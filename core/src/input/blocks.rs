@@ -8,12 +8,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::FrameBatch;
 use super::interfaces::Interfaces;
-use super::records::{CaptureFacts, RecordSource, Sink, StreamRecords, cut_block};
-use super::selection::{Selection, decode_selected};
+use super::records::{CaptureFacts, PacketSink, RecordSource, StreamRecords, cut_block};
+use super::selection::{RecordSelection, decode_selected};
 use crate::bytes::Source;
 use crate::capture::{Decoder, Record, Step};
 use crate::packet::DecodeOptions;
-use crate::workers::{Limits, Workers};
+use crate::workers::{WorkerLimits, Workers};
 use crate::{Error, Result};
 
 /// Bytes of a block: it stays in the cache of a core while its packets are decoded.
@@ -34,8 +34,8 @@ pub(super) fn start(records: &StreamRecords, jobs: usize) -> Option<Box<dyn Reco
     }
     let count = jobs * BLOCKS_PER_JOB;
     let kits = (0..count).map(|_| Kit::new(records)).collect::<Option<Vec<_>>>()?;
-    let workers = Workers::start(Limits { threads: jobs, tasks: count, weight: 1 }).ok()?;
-    let link = Link {
+    let workers = Workers::start(WorkerLimits { threads: jobs, tasks: count, weight: 1 }).ok()?;
+    let link = DecoderPlace {
         decoder: records.decoder.clone(),
         offset: stream.position(),
         number: records.number,
@@ -63,9 +63,9 @@ pub(super) fn start(records: &StreamRecords, jobs: usize) -> Option<Box<dyn Reco
 
 /// The caller's end.
 struct Blocks {
-    workers: Workers<Block>,
+    workers: Workers<DecodedBlock>,
     about: Arc<About>,
-    selection: Option<Selection>,
+    selection: Option<RecordSelection>,
     /// Blocks that were given to the threads, and those that came back.
     added: usize,
     taken: usize,
@@ -85,7 +85,7 @@ struct About {
 /// Input of a thread for one block, and the memory of its results.
 struct Kit {
     source: Box<dyn Source>,
-    selection: Option<Selection>,
+    selection: Option<RecordSelection>,
     batch: FrameBatch,
     records: Vec<BlockRecord>,
     /// Those of the records.
@@ -93,13 +93,13 @@ struct Kit {
 }
 
 /// A block that was decoded.
-struct Block {
+struct DecodedBlock {
     kit: Kit,
-    end: Option<End>,
+    end: Option<BlocksEnd>,
 }
 
 /// Reason why no block follows.
-struct End {
+struct BlocksEnd {
     result: Result<()>,
     decoder: Decoder,
     position: u64,
@@ -129,7 +129,7 @@ impl Blocks {
     /// Takes the next block, with `batch` for its packets, and gives the threads another one.
     fn take(&mut self, batch: &mut FrameBatch) -> Result<()> {
         let block = self.workers.next(self.taken)?;
-        let Some(Block { mut kit, end }) = block else {
+        let Some(DecodedBlock { mut kit, end }) = block else {
             return Err(Error::internal("a block without a result"));
         };
         self.workers.abandon(self.taken);
@@ -189,11 +189,11 @@ struct ChainState {
     /// The block that comes next.
     index: usize,
     /// None while a block has it, and behind the end.
-    link: Option<Link>,
+    link: Option<DecoderPlace>,
 }
 
 /// The decoder at the place of its next step.
-struct Link {
+struct DecoderPlace {
     decoder: Decoder,
     offset: u64,
     /// Records so far.
@@ -209,7 +209,7 @@ struct DecoderToken<'c> {
 }
 
 impl Chain {
-    fn new(link: Link) -> Self {
+    fn new(link: DecoderPlace) -> Self {
         let state = ChainState { index: 0, link: Some(link) };
         Chain { state: Mutex::new(state), changed: Condvar::new() }
     }
@@ -221,7 +221,7 @@ impl Chain {
 
 impl DecoderToken<'_> {
     /// Waits for the decoder; none behind the end.
-    fn wait(&self) -> Option<Link> {
+    fn wait(&self) -> Option<DecoderPlace> {
         let mut state = self.chain.lock();
         while state.index < self.index {
             state = self.chain.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -230,7 +230,7 @@ impl DecoderToken<'_> {
     }
 
     /// Lets the next block have the decoder.
-    fn hand_on(self, link: Link) {
+    fn hand_on(self, link: DecoderPlace) {
         self.chain.lock().link = Some(link);
     }
 }
@@ -257,14 +257,14 @@ struct BlockRecord {
 }
 
 /// Reads, looks through and decodes a block.
-fn read_block(mut kit: Kit, about: &About, token: DecoderToken<'_>) -> Block {
+fn read_block(mut kit: Kit, about: &About, token: DecoderToken<'_>) -> DecodedBlock {
     let start = about.start + token.index as u64 * BLOCK as u64;
-    let mut bytes = Bytes::new(kit.batch.clear(), start);
+    let mut bytes = BlockBytes::new(kit.batch.clear(), start);
     bytes.seek(&mut *kit.source);
     bytes.read_to(&mut *kit.source, BLOCK);
     let Some(mut link) = token.wait() else {
         kit.batch.keep(bytes.buffer, PADDING);
-        return Block { kit, end: None };
+        return DecodedBlock { kit, end: None };
     };
     let number = link.number;
     kit.records.clear();
@@ -279,15 +279,15 @@ fn read_block(mut kit: Kit, about: &About, token: DecoderToken<'_>) -> Block {
         }
         Some(result) => {
             drop(token);
-            Some(End { result, decoder: link.decoder, position })
+            Some(BlocksEnd { result, decoder: link.decoder, position })
         }
     };
     decode_records(&mut kit, bytes.view(), number, about.decode);
     kit.batch.keep(bytes.buffer, PADDING);
-    if let Some(End { result: Err(error), .. }) = &mut end {
+    if let Some(BlocksEnd { result: Err(error), .. }) = &mut end {
         *error = error.clone().in_file(&about.name);
     }
-    Block { kit, end }
+    DecodedBlock { kit, end }
 }
 
 /// Bytes in front of a block. Memory of this size begins 16 bytes behind a page, and some processors take six times as
@@ -295,7 +295,7 @@ fn read_block(mut kit: Kit, about: &About, token: DecoderToken<'_>) -> Block {
 const PADDING: usize = 64;
 
 /// The bytes of a block, and of what begins in it.
-struct Bytes {
+struct BlockBytes {
     /// They stand behind the padding.
     buffer: Vec<u8>,
     /// Offset of the first byte.
@@ -305,11 +305,11 @@ struct Bytes {
     failed: Option<Error>,
 }
 
-impl Bytes {
+impl BlockBytes {
     fn new(mut buffer: Vec<u8>, start: u64) -> Self {
         buffer.clear();
         buffer.resize(PADDING, 0);
-        Bytes { buffer, start, at_end: false, failed: None }
+        BlockBytes { buffer, start, at_end: false, failed: None }
     }
 
     fn view(&self) -> &[u8] {
@@ -346,7 +346,11 @@ impl Bytes {
 
 /// Goes through the records that begin in the block, up to the first step behind it. Answers how the capture ended, if
 /// it did.
-fn find_records(link: &mut Link, bytes: &mut Bytes, kit: &mut Kit) -> Option<Result<()>> {
+fn find_records(
+    link: &mut DecoderPlace,
+    bytes: &mut BlockBytes,
+    kit: &mut Kit,
+) -> Option<Result<()>> {
     loop {
         let at = link.offset.saturating_sub(bytes.start);
         if at >= BLOCK as u64 {
@@ -387,7 +391,7 @@ fn find_records(link: &mut Link, bytes: &mut Bytes, kit: &mut Kit) -> Option<Res
 }
 
 /// The next step is behind the bytes that could be read.
-fn end_in_skip(link: &mut Link, bytes: &Bytes) -> Error {
+fn end_in_skip(link: &mut DecoderPlace, bytes: &BlockBytes) -> Error {
     if let Some(error) = &bytes.failed {
         return error.clone().at(bytes.end());
     }

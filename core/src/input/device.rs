@@ -37,7 +37,7 @@ const NOT_PERMITTED: i32 = 1;
 /// `struct pcap_stat`, with room for what some systems add.
 #[repr(C)]
 #[derive(Default)]
-struct Stat {
+struct PcapStat {
     /// Some systems count those that the filter leaves out, and Linux those of the loopback interface twice.
     _received: c_uint,
     dropped: c_uint,
@@ -63,7 +63,7 @@ struct ListedInterface {
 }
 
 /// The functions that are called, each with its C signature.
-struct Library {
+struct DeviceLibrary {
     create: unsafe extern "C" fn(*const c_char, *mut c_char) -> Handle,
     close: unsafe extern "C" fn(Handle),
     set_snaplen: unsafe extern "C" fn(Handle, c_int) -> c_int,
@@ -81,7 +81,7 @@ struct Library {
     set_filter: unsafe extern "C" fn(Handle, *mut BpfProgram) -> c_int,
     free_code: unsafe extern "C" fn(*mut BpfProgram),
     next: unsafe extern "C" fn(Handle, *mut *const PacketHeader, *mut *const c_uchar) -> c_int,
-    stats: unsafe extern "C" fn(Handle, *mut Stat) -> c_int,
+    stats: unsafe extern "C" fn(Handle, *mut PcapStat) -> c_int,
     get_error: unsafe extern "C" fn(Handle) -> *const c_char,
     find_all: unsafe extern "C" fn(*mut *mut ListedInterface, *mut c_char) -> c_int,
     free_all: unsafe extern "C" fn(*mut ListedInterface),
@@ -89,13 +89,13 @@ struct Library {
     _handle: libloading::Library,
 }
 
-impl Library {
-    fn load() -> Option<Library> {
+impl DeviceLibrary {
+    fn load() -> Option<DeviceLibrary> {
         load(|library| {
             // SAFETY: each symbol is libpcap's function of that name, and the type it is given here
             // is its prototype in pcap/pcap.h, unchanged since 1.5; `_handle` outlives them.
             unsafe {
-                Some(Library {
+                Some(DeviceLibrary {
                     create: *library.get(b"pcap_create\0").ok()?,
                     close: *library.get(b"pcap_close\0").ok()?,
                     set_snaplen: *library.get(b"pcap_set_snaplen\0").ok()?,
@@ -124,10 +124,10 @@ impl Library {
     }
 
     /// The library, loaded once.
-    fn get() -> Result<&'static Library> {
-        static LIBRARY: ProcessValue<Option<Library>> = ProcessValue::new();
+    fn get() -> Result<&'static DeviceLibrary> {
+        static LIBRARY: ProcessValue<Option<DeviceLibrary>> = ProcessValue::new();
         LIBRARY
-            .get_or_init(Library::load)
+            .get_or_init(DeviceLibrary::load)
             .as_ref()
             .ok_or_else(|| missing("captures from interfaces"))
     }
@@ -156,7 +156,7 @@ impl Library {
 
 /// An interface that packets are taken from.
 pub(super) struct Device {
-    library: &'static Library,
+    library: &'static DeviceLibrary,
     handle: Handle,
     /// Units of the second part of a time in a nanosecond's place.
     nanoseconds_per_unit: u32,
@@ -176,7 +176,7 @@ pub(super) struct DevicePacket<'d> {
 impl Device {
     /// Opens the interface of that name, and has the system leave out what `filter` does not match.
     pub(super) fn open(name: &str, options: &LiveOptions, filter: Option<&str>) -> Result<Device> {
-        let library = Library::get()?;
+        let library = DeviceLibrary::get()?;
         let Ok(c_name) = CString::new(name) else { return Err(unknown(library, name)) };
         let mut message = [0; ERROR_LEN];
         // SAFETY: the name ends with a NUL, and the message has the room that libpcap asks for.
@@ -293,10 +293,10 @@ impl Device {
 
     /// Returns the counts of libpcap so far.
     pub(super) fn statistics(&self) -> Option<Statistics> {
-        let mut stat = Stat::default();
+        let mut stat = PcapStat::default();
         // SAFETY: the handle is activated, and `stat` has more room than libpcap writes to.
         let status = unsafe { (self.library.stats)(self.handle, &raw mut stat) };
-        let Stat { dropped, dropped_by_interface, .. } = stat;
+        let PcapStat { dropped, dropped_by_interface, .. } = stat;
         (status == 0).then_some(Statistics { dropped, dropped_by_interface })
     }
 
@@ -334,7 +334,7 @@ impl Drop for Device {
 }
 
 /// There is no interface of that name.
-fn unknown(library: &Library, name: &str) -> Error {
+fn unknown(library: &DeviceLibrary, name: &str) -> Error {
     let mut there_are = library.interfaces().join(", ");
     if there_are.is_empty() {
         there_are.push_str("none");

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::libpcap::{Effort, Program};
+use super::libpcap::{Effort, FilterProgram};
 use crate::capture::{Interface, Record};
 use crate::forks::ProcessLock;
 use crate::packet::LinkType;
@@ -25,7 +25,7 @@ const KEPT_MAX: usize = 8;
 pub struct Filter {
     programs: Arc<Programs>,
     /// Those that were used; none for a link type that cannot be filtered.
-    used: HashMap<u16, Option<Arc<Program>>>,
+    used: HashMap<u16, Option<Arc<FilterProgram>>>,
     unfiltered: Arc<Mutex<Unfiltered>>,
 }
 
@@ -56,7 +56,7 @@ impl Filter {
     pub fn new(expression: &str) -> Result<Self> {
         let mut first_error: Option<Error> = None;
         for link_type in TRIED {
-            match Program::compile(expression, data_link(link_type.0), Effort::Check) {
+            match FilterProgram::compile(expression, data_link(link_type.0), Effort::Check) {
                 Ok(_) => {
                     let (programs, unfiltered) = (Programs::of(expression), Arc::default());
                     return Ok(Filter { programs, used: HashMap::new(), unfiltered });
@@ -87,7 +87,7 @@ impl Filter {
 
     /// The program for the link type of a record, which is the first one of it here.
     #[cold]
-    fn first_of(&self, record: &Record<'_>, number: u64) -> Option<Arc<Program>> {
+    fn first_of(&self, record: &Record<'_>, number: u64) -> Option<Arc<FilterProgram>> {
         let compiled = self.programs.get(record.link_type);
         let mut unfiltered = locked(&self.unfiltered);
         match compiled {
@@ -147,7 +147,7 @@ struct Programs {
     expression: String,
     /// The process that compiles them: a forked child does not wait for a thread that it has not got.
     process: u32,
-    compiled: Mutex<HashMap<u16, Result<Arc<Program>>>>,
+    compiled: Mutex<HashMap<u16, Result<Arc<FilterProgram>>>>,
 }
 
 impl Programs {
@@ -169,9 +169,10 @@ impl Programs {
     }
 
     /// The program for a link type. Threads that need the same one wait for the first of them.
-    fn get(&self, link_type: u16) -> Result<Arc<Program>> {
+    fn get(&self, link_type: u16) -> Result<Arc<FilterProgram>> {
         let compile = || {
-            Program::compile(&self.expression, data_link(link_type), Effort::Optimize).map(Arc::new)
+            FilterProgram::compile(&self.expression, data_link(link_type), Effort::Optimize)
+                .map(Arc::new)
         };
         locked(&self.compiled).entry(link_type).or_insert_with(compile).clone()
     }

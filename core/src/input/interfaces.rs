@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use crate::capture::{Decoder, Record};
-use crate::packet::Interface;
+use crate::packet::FrameInterface;
 
 /// An entry for packets in a row that came through the same interface: most captures have one for all of a batch.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Interfaces(Vec<Run>);
+pub(super) struct Interfaces(Vec<InterfaceRun>);
 
 #[derive(Debug, Clone)]
-struct Run {
+struct InterfaceRun {
     /// Index of the first packet.
     first: usize,
     /// The section counts, because each numbers its interfaces from 0.
@@ -38,28 +38,29 @@ impl Interfaces {
         if self.0.last().is_none_or(|run| (run.section, run.number) != (section, number)) {
             let interface = number.and_then(|number| decoder.interfaces().get(number as usize));
             let name = interface.and_then(|interface| interface.name.clone());
-            self.0.push(Run { first, section, number, name });
+            self.0.push(InterfaceRun { first, section, number, name });
         }
     }
 
     /// The packet at `index`, which is behind all others, is the one that `others` have at `other_index`.
     pub(super) fn add_from(&mut self, index: usize, others: &Interfaces, other_index: usize) {
         let Some(run) = others.run(other_index) else { return };
-        let is_same = |last: &Run| (last.section, last.number) == (run.section, run.number);
+        let is_same =
+            |last: &InterfaceRun| (last.section, last.number) == (run.section, run.number);
         if !self.0.last().is_some_and(is_same) {
-            self.0.push(Run { first: index, ..run.clone() });
+            self.0.push(InterfaceRun { first: index, ..run.clone() });
         }
     }
 
     /// The interface of the packet at `index`.
     #[inline]
-    pub(super) fn get(&self, index: usize) -> Option<Interface<'_>> {
+    pub(super) fn get(&self, index: usize) -> Option<FrameInterface<'_>> {
         let run = self.run(index)?;
-        Some(Interface { number: run.number?, name: run.name.as_deref() })
+        Some(FrameInterface { number: run.number?, name: run.name.as_deref() })
     }
 
     #[inline]
-    fn run(&self, index: usize) -> Option<&Run> {
+    fn run(&self, index: usize) -> Option<&InterfaceRun> {
         let behind = self.0.partition_point(|run| run.first <= index);
         self.0.get(behind.checked_sub(1)?)
     }
@@ -72,6 +73,6 @@ impl Interfaces {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.0.capacity() * size_of::<Run>()
+        self.0.capacity() * size_of::<InterfaceRun>()
     }
 }

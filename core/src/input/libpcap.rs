@@ -59,7 +59,7 @@ pub(super) fn missing(what: &str) -> Error {
 }
 
 /// The functions that are called, each with its C signature.
-struct Library {
+struct FilterLibrary {
     open_dead: unsafe extern "C" fn(c_int, c_int) -> Handle,
     close: unsafe extern "C" fn(Handle),
     compile: unsafe extern "C" fn(Handle, *mut BpfProgram, *const c_char, c_int, c_uint) -> c_int,
@@ -72,13 +72,13 @@ struct Library {
     _handle: libloading::Library,
 }
 
-impl Library {
-    fn load() -> Option<Library> {
+impl FilterLibrary {
+    fn load() -> Option<FilterLibrary> {
         load(|library| {
             // SAFETY: each symbol is libpcap's function of that name, and the type it is given here
             // is its prototype in pcap/pcap.h, unchanged since 1.0; `_handle` outlives them.
             unsafe {
-                Some(Library {
+                Some(FilterLibrary {
                     open_dead: *library.get(b"pcap_open_dead\0").ok()?,
                     close: *library.get(b"pcap_close\0").ok()?,
                     compile: *library.get(b"pcap_compile\0").ok()?,
@@ -93,15 +93,15 @@ impl Library {
     }
 
     /// The library, loaded once.
-    fn get() -> Result<&'static Library> {
-        static LIBRARY: ProcessValue<Option<Library>> = ProcessValue::new();
-        LIBRARY.get_or_init(Library::load).as_ref().ok_or_else(|| missing("filters"))
+    fn get() -> Result<&'static FilterLibrary> {
+        static LIBRARY: ProcessValue<Option<FilterLibrary>> = ProcessValue::new();
+        LIBRARY.get_or_init(FilterLibrary::load).as_ref().ok_or_else(|| missing("filters"))
     }
 }
 
 /// libpcap's own description of its version, where the system has it.
 pub fn version() -> Option<String> {
-    let library = Library::get().ok()?;
+    let library = FilterLibrary::get().ok()?;
     // SAFETY: pcap_lib_version returns a NUL-terminated string that lives as long as the library.
     let text = unsafe { CStr::from_ptr((library.lib_version)()) };
     Some(text.to_string_lossy().into_owned())
@@ -117,23 +117,27 @@ pub(super) enum Effort {
 }
 
 /// A filter program for frames of one link type.
-pub(super) struct Program {
-    library: &'static Library,
+pub(super) struct FilterProgram {
+    library: &'static FilterLibrary,
     code: BpfProgram,
 }
 
 // SAFETY: the program is plain memory that libpcap allocated and that only this value points to;
 // running it reads it, and libpcap ties neither running nor freeing to a thread.
-unsafe impl Send for Program {}
+unsafe impl Send for FilterProgram {}
 
 // SAFETY: through a shared reference a program can only be run, which reads its memory and writes to nothing but the stack
 // of the thread that does so.
-unsafe impl Sync for Program {}
+unsafe impl Sync for FilterProgram {}
 
-impl Program {
+impl FilterProgram {
     /// Compiles `expression` for frames of the given link type (as libpcap numbers it, `DLT_`).
-    pub(super) fn compile(expression: &str, link_type: u16, effort: Effort) -> Result<Program> {
-        let library = Library::get()?;
+    pub(super) fn compile(
+        expression: &str,
+        link_type: u16,
+        effort: Effort,
+    ) -> Result<FilterProgram> {
+        let library = FilterLibrary::get()?;
         let text = c_text(expression)?;
         let mut code = BpfProgram { len: 0, instructions: std::ptr::null_mut() };
         // SAFETY: pcap_open_dead takes any numbers; the handle is checked, used only here and
@@ -154,7 +158,7 @@ impl Program {
                 return Err(no_filter(expression, &message));
             }
         }
-        Ok(Program { library, code })
+        Ok(FilterProgram { library, code })
     }
 
     /// Returns true if a frame of `length` bytes on the wire, of which `captured` are there, matches.
@@ -187,7 +191,7 @@ pub(super) fn no_filter(expression: &str, reason: &str) -> Error {
     Error::new(ErrorKind::Argument, message)
 }
 
-impl Drop for Program {
+impl Drop for FilterProgram {
     fn drop(&mut self) {
         // SAFETY: `code` was filled by pcap_compile and is freed nowhere else.
         unsafe { (self.library.free_code)(&raw mut self.code) }

@@ -9,7 +9,7 @@ use super::device::{Device, DevicePacket, Statistics, TIMEOUT};
 use super::filter::link_type_of;
 use super::{CaptureOptions, CaptureReader, LiveOptions};
 use crate::bytes::{ByteStream, Cancel, Compression, CompressionChoice, Source};
-use crate::capture::{BlockOptions, Clock, Encoder, Format, Frame, Interface, Stamp};
+use crate::capture::{BlockOptions, Clock, Encoder, Format, Interface, Stamp, WrittenFrame};
 use crate::{Error, Result};
 
 /// Bytes of a record beside those of the packet, at most.
@@ -27,10 +27,10 @@ const COUNTED_EVERY: Duration = Duration::from_secs(1);
 /// Packets that an interface had in all, kept up to date until it is closed. Clones are one count; several readers may
 /// add to it.
 #[derive(Debug, Clone, Default)]
-pub struct LiveCounts(Arc<Counts>);
+pub struct LiveCounts(Arc<AtomicCounts>);
 
 #[derive(Debug, Default)]
-struct Counts {
+struct AtomicCounts {
     captured: AtomicU64,
     dropped: AtomicU64,
     dropped_by_interface: AtomicU64,
@@ -268,9 +268,9 @@ impl Drop for LiveSource {
     }
 }
 
-fn frame<'a>(packet: &DevicePacket<'a>, interface: u32) -> Frame<'a> {
+fn frame<'a>(packet: &DevicePacket<'a>, interface: u32) -> WrittenFrame<'a> {
     let ts = i64::from(packet.seconds) * 1_000_000_000 + i64::from(packet.nanoseconds);
-    Frame {
+    WrittenFrame {
         interface,
         stamp: Stamp::Nanoseconds(ts),
         ts: Some(ts),
@@ -287,10 +287,10 @@ mod tests {
     use crate::ask::{IntervalPart, flows_by_interval};
     use crate::bytes::StreamOptions;
     use crate::flow::FlowOptions;
-    use crate::packet::{Columns, Field, LinkType};
+    use crate::packet::{Field, LinkType, PacketColumns};
 
     /// A packet that comes, or none for so long that the system has no packet left.
-    enum Event {
+    enum LiveEvent {
         Packet(i64),
         Quiet,
     }
@@ -299,7 +299,7 @@ mod tests {
     struct Events {
         /// The section and the interface.
         start: Vec<u8>,
-        events: Vec<Event>,
+        events: Vec<LiveEvent>,
         encoder: Encoder,
         interface: u32,
         watermark: Watermark,
@@ -311,14 +311,14 @@ mod tests {
             into.append(&mut self.start);
             while into.len() == before && !self.events.is_empty() {
                 match self.events.remove(0) {
-                    Event::Packet(ts) => {
+                    LiveEvent::Packet(ts) => {
                         let seconds = (ts / 1_000_000_000) as u32;
                         let nanoseconds = (ts % 1_000_000_000) as u32;
                         let captured = &[0x45; 20];
                         let packet = DevicePacket { seconds, nanoseconds, length: 20, captured };
                         self.encoder.frame(into, &frame(&packet, self.interface))?;
                     }
-                    Event::Quiet => {
+                    LiveEvent::Quiet => {
                         let passed = self.watermark.move_up();
                         self.encoder.statistics(into, self.interface, passed);
                     }
@@ -328,7 +328,7 @@ mod tests {
         }
     }
 
-    fn reader(events: Vec<Event>, options: &CaptureOptions) -> CaptureReader {
+    fn reader(events: Vec<LiveEvent>, options: &CaptureOptions) -> CaptureReader {
         let (mut encoder, mut start) = (Encoder::new(Format::Pcapng), Vec::new());
         let link_type = LinkType::RAW.0;
         let lo = Interface { name: None, link_type, snaplen: 20, clock: Clock::NANOSECONDS };
@@ -340,7 +340,7 @@ mod tests {
     }
 
     /// Returns the packets in each interval of a second, and its beginning in seconds if it is not the present one.
-    fn intervals(events: Vec<Event>) -> Vec<(Option<i64>, u64)> {
+    fn intervals(events: Vec<LiveEvent>) -> Vec<(Option<i64>, u64)> {
         let mut reader = reader(events, &CaptureOptions::default());
         let mut found = Vec::new();
         flows_by_interval(&mut reader, 1_000_000_000, FlowOptions::default(), &mut |part| {
@@ -358,8 +358,8 @@ mod tests {
     #[test]
     fn what_is_left_of_a_packet_need_not_match_the_filter_that_the_system_applied() {
         let options = CaptureOptions { filter: Some("udp port 53".into()), ..Default::default() };
-        let mut reader = reader(vec![Event::Packet(1), Event::Packet(2)], &options);
-        let mut columns = Columns::new(&[Field::Length]);
+        let mut reader = reader(vec![LiveEvent::Packet(1), LiveEvent::Packet(2)], &options);
+        let mut columns = PacketColumns::new(&[Field::Length]);
         reader.read_columns(&mut columns, 10).unwrap();
         assert_eq!(columns.len(), 1);
         assert_eq!(reader.selection().as_deref(), Some("udp port 53"));
@@ -367,13 +367,14 @@ mod tests {
 
     #[test]
     fn the_clock_ends_an_interval_when_the_system_has_no_packet_left() {
-        let events = [Event::Packet(100), Event::Quiet, Event::Packet(200)];
+        let events = [LiveEvent::Packet(100), LiveEvent::Quiet, LiveEvent::Packet(200)];
         assert_eq!(intervals(events.into()), [(Some(0), 1), (None, 1)]);
     }
 
     #[test]
     fn the_clock_ends_nothing_while_a_reader_lags_behind() {
-        let events = [Event::Packet(100), Event::Packet(200), Event::Packet(2_000_000_000)];
+        let events =
+            [LiveEvent::Packet(100), LiveEvent::Packet(200), LiveEvent::Packet(2_000_000_000)];
         assert_eq!(intervals(events.into()), [(Some(0), 2), (Some(2), 1)]);
     }
 

@@ -33,6 +33,6 @@ pub use parts::{CapturePart, capture_parts};
 pub use prefetch::{Needs, PrefetchedCaptures};
 pub use reader::CaptureReader;
 pub use records::CaptureFacts;
-pub(crate) use records::{RecordPlace, RecordSource, Sink, Stop, StreamRecords};
+pub(crate) use records::{PacketSink, RecordPlace, RecordSource, Stop, StreamRecords};
 pub use side_by_side::CaptureList;
 pub(crate) use side_by_side::{NextCapture, SideBySide, Task};

@@ -34,13 +34,13 @@ pub struct PrefetchedCaptures(SideBySide<Delivery>);
 /// Message of a thread about a capture, sent in this order.
 enum Delivery {
     /// It was opened.
-    Opened(Result<Opened>),
+    Opened(Result<OpenedCapture>),
     Frames(FrameBatch),
     /// It ended.
     End(Result<()>, Box<CaptureFacts>),
 }
 
-struct Opened {
+struct OpenedCapture {
     facts: Box<CaptureFacts>,
     header: Result<()>,
     cancel: Cancel,
@@ -76,7 +76,7 @@ impl PrefetchedCaptures {
         let Delivery::Opened(opened) = first else {
             return Err(Error::internal("a capture that was not opened"));
         };
-        let Opened { facts, header, cancel } = opened?;
+        let OpenedCapture { facts, header, cancel } = opened?;
         let records = PrefetchedRecords { task, facts: *facts, header, ended: None };
         Ok(CaptureReader::of_batches(Box::new(records), self.0.options(), cancel))
     }
@@ -105,7 +105,7 @@ fn deliver(opened: Result<CaptureReader>, needs: Needs, output: &TaskOutput<Deli
     };
     let header = reader.read_header();
     let (facts, cancel) = (Box::new(reader.facts()), reader.cancel());
-    if !output.give(Delivery::Opened(Ok(Opened { facts, header, cancel })), 0) {
+    if !output.give(Delivery::Opened(Ok(OpenedCapture { facts, header, cancel })), 0) {
         return;
     }
     let result = loop {

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use super::blocks;
 use super::live::Watermark;
-use super::records::{CaptureFacts, RecordPlace, RecordSource, Sink, Stop, StreamRecords};
-use super::selection::Selection;
+use super::records::{CaptureFacts, PacketSink, RecordPlace, RecordSource, Stop, StreamRecords};
+use super::selection::RecordSelection;
 use super::{CaptureOptions, FrameBatch};
 use crate::bytes::{ByteStream, Cancel};
 use crate::capture::{Decoder, Record};
-use crate::packet::{Columns, DecodeOptions, Frame, Packet};
+use crate::packet::{DecodeOptions, Frame, Packet, PacketColumns};
 use crate::query::Condition;
 use crate::{Error, Result};
 
@@ -25,7 +25,7 @@ const ROWS_RESERVED_MAX: usize = 1 << 16;
 /// Damage ends the capture: every packet before it is given first, then each further call answers
 /// the same error, with file and offset.
 pub struct CaptureReader {
-    source: Source,
+    source: ReaderSource,
     options: Box<CaptureOptions>,
     cancel: Cancel,
     /// Threads that may decode, until they are started.
@@ -33,7 +33,7 @@ pub struct CaptureReader {
 }
 
 /// Source of packets.
-enum Source {
+enum ReaderSource {
     /// They are decoded when they are asked for.
     Stream(Box<StreamRecords>),
     /// They come decoded.
@@ -62,7 +62,7 @@ impl CaptureReader {
     /// # Errors
     /// Those of [`Filter::new`](super::Filter::new); for a part also those of the header.
     pub fn new(stream: ByteStream, options: &CaptureOptions) -> Result<Self> {
-        let selection = Selection::new(options)?;
+        let selection = RecordSelection::new(options)?;
         let (cancel, decode) = (stream.cancel(), options.decode);
         let mut records = StreamRecords {
             stream,
@@ -80,7 +80,8 @@ impl CaptureReader {
             records.seek_to_part(part)?;
             jobs = 1;
         }
-        let (source, options) = (Source::Stream(Box::new(records)), Box::new(options.clone()));
+        let (source, options) =
+            (ReaderSource::Stream(Box::new(records)), Box::new(options.clone()));
         Ok(CaptureReader { source, options, cancel, jobs })
     }
 
@@ -95,7 +96,7 @@ impl CaptureReader {
         let rest = CaptureOptions { filter: None, ..options.clone() };
         let mut reader = Self::new(stream, &rest)?;
         reader.options = Box::new(options.clone());
-        if let Source::Stream(records) = &mut reader.source {
+        if let ReaderSource::Stream(records) = &mut reader.source {
             records.watermark = Some(watermark);
         }
         Ok(reader)
@@ -107,7 +108,7 @@ impl CaptureReader {
         options: &CaptureOptions,
         cancel: Cancel,
     ) -> Self {
-        let source = Source::Batches(Batches { source, batch: FrameBatch::new(), at: 0 });
+        let source = ReaderSource::Batches(Batches { source, batch: FrameBatch::new(), at: 0 });
         let options = Box::new(options.clone());
         CaptureReader { source, options, cancel, jobs: 1 }
     }
@@ -115,16 +116,16 @@ impl CaptureReader {
     /// Returns the known facts about the capture beside its packets; all of them once it was read to the end.
     pub fn facts(&self) -> CaptureFacts {
         match &self.source {
-            Source::Stream(records) => records.facts(),
-            Source::Batches(batches) => batches.source.facts(),
+            ReaderSource::Stream(records) => records.facts(),
+            ReaderSource::Batches(batches) => batches.source.facts(),
         }
     }
 
     /// Memory that its buffers take.
     pub fn memory_bytes(&self) -> usize {
         match &self.source {
-            Source::Stream(records) => records.stream.memory_bytes(),
-            Source::Batches(batches) => batches.batch.memory_bytes(),
+            ReaderSource::Stream(records) => records.stream.memory_bytes(),
+            ReaderSource::Batches(batches) => batches.batch.memory_bytes(),
         }
     }
 
@@ -141,14 +142,14 @@ impl CaptureReader {
     /// Returns true if the packets can be read once more: those of a file, and not those of a pipe or an interface.
     pub(crate) fn can_be_read_again(&self) -> bool {
         match &self.source {
-            Source::Stream(records) => records.stream.is_nonblocking(),
-            Source::Batches(batches) => !batches.source.facts().is_live,
+            ReaderSource::Stream(records) => records.stream.is_nonblocking(),
+            ReaderSource::Batches(batches) => !batches.source.facts().is_live,
         }
     }
 
     /// Returns true if packets come as they are captured.
     pub(crate) fn is_of_interface(&self) -> bool {
-        matches!(&self.source, Source::Stream(records) if records.watermark.is_some())
+        matches!(&self.source, ReaderSource::Stream(records) if records.watermark.is_some())
     }
 
     /// Returns the conditions that packets have to match, as text; `None` if all are read.
@@ -166,8 +167,8 @@ impl CaptureReader {
     /// Those of the stream and the decoder: the input is no capture, or ends inside of its header.
     pub fn read_header(&mut self) -> Result<()> {
         match &mut self.source {
-            Source::Stream(records) => records.read_header(),
-            Source::Batches(batches) => batches.source.read_header(),
+            ReaderSource::Stream(records) => records.read_header(),
+            ReaderSource::Batches(batches) => batches.source.read_header(),
         }
     }
 
@@ -190,11 +191,11 @@ impl CaptureReader {
     /// Those of [`CaptureReader::each`].
     pub fn each_while(&mut self, each: impl FnMut(&Packet, &[u8]) -> bool) -> Result<bool> {
         match self.source() {
-            Source::Stream(records) => {
+            ReaderSource::Stream(records) => {
                 let mut caller = Caller { packet: Packet::default(), each };
                 records.show_until(&mut caller, || false)
             }
-            Source::Batches(batches) => batches.each_while(each),
+            ReaderSource::Batches(batches) => batches.each_while(each),
         }
     }
 
@@ -219,11 +220,11 @@ impl CaptureReader {
         enough: impl Fn() -> bool,
     ) -> Result<bool> {
         match self.source() {
-            Source::Stream(records) => {
+            ReaderSource::Stream(records) => {
                 let mut caller = FrameCaller { packet: Packet::default(), each };
                 records.show_until(&mut caller, enough)
             }
-            Source::Batches(batches) => batches.each_frame_while(each),
+            ReaderSource::Batches(batches) => batches.each_frame_while(each),
         }
     }
 
@@ -232,15 +233,15 @@ impl CaptureReader {
     ///
     /// # Errors
     /// Those of the stream and the decoder, once all rows before the damage were given.
-    pub fn read_columns(&mut self, columns: &mut Columns, rows_max: usize) -> Result<()> {
+    pub fn read_columns(&mut self, columns: &mut PacketColumns, rows_max: usize) -> Result<()> {
         if columns.needs_frames() {
             return self.read_frame_columns(columns, rows_max, None);
         }
         columns.clear();
         columns.reserve(rows_max.min(ROWS_RESERVED_MAX));
         let result = match self.source() {
-            Source::Stream(records) => records.read_columns(columns, rows_max),
-            Source::Batches(batches) => batches.read_columns(columns, rows_max),
+            ReaderSource::Stream(records) => records.read_columns(columns, rows_max),
+            ReaderSource::Batches(batches) => batches.read_columns(columns, rows_max),
         };
         // An error comes again on the next call, which has no rows to give.
         if columns.is_empty() { result } else { Ok(()) }
@@ -252,7 +253,7 @@ impl CaptureReader {
     /// Those of [`CaptureReader::read_columns`].
     pub fn read_columns_where(
         &mut self,
-        columns: &mut Columns,
+        columns: &mut PacketColumns,
         rows_max: usize,
         condition: &Condition,
     ) -> Result<()> {
@@ -262,7 +263,7 @@ impl CaptureReader {
     /// Fills `columns` packet by packet, with those that hold a condition, or with all.
     fn read_frame_columns(
         &mut self,
-        columns: &mut Columns,
+        columns: &mut PacketColumns,
         rows_max: usize,
         condition: Option<&Condition>,
     ) -> Result<()> {
@@ -291,8 +292,8 @@ impl CaptureReader {
     /// Those of the stream and the decoder, once all packets before the damage were given.
     pub fn read_frames(&mut self, batch: &mut FrameBatch) -> Result<()> {
         match self.source() {
-            Source::Stream(records) => records.read_frames(batch),
-            Source::Batches(batches) => batches.read_frames(batch),
+            ReaderSource::Stream(records) => records.read_frames(batch),
+            ReaderSource::Batches(batches) => batches.read_frames(batch),
         }
     }
 
@@ -302,8 +303,8 @@ impl CaptureReader {
     /// Those of [`CaptureReader::read_frames`].
     pub(crate) fn read_available(&mut self, batch: &mut FrameBatch) -> Result<bool> {
         match self.source() {
-            Source::Stream(records) => records.read_available(batch),
-            Source::Batches(batches) => {
+            ReaderSource::Stream(records) => records.read_available(batch),
+            ReaderSource::Batches(batches) => {
                 batches.read_frames(batch)?;
                 Ok(!batch.is_empty())
             }
@@ -313,8 +314,8 @@ impl CaptureReader {
     /// The time before which no packet comes any more, as far as it is known, of packets that come as they are captured.
     pub(crate) fn watermark(&self) -> Option<i64> {
         match &self.source {
-            Source::Stream(records) => records.watermark.as_ref()?.get(),
-            Source::Batches(_) => None,
+            ReaderSource::Stream(records) => records.watermark.as_ref()?.get(),
+            ReaderSource::Batches(_) => None,
         }
     }
 
@@ -325,14 +326,14 @@ impl CaptureReader {
     /// Those of [`CaptureReader::read_frames`].
     pub(crate) fn read_packets(&mut self, batch: &mut FrameBatch, count_max: usize) -> Result<()> {
         match self.source() {
-            Source::Stream(records) => {
-                let mut block = Block { packets: batch.take_packets(), room: count_max };
+            ReaderSource::Stream(records) => {
+                let mut block = PacketBlock { packets: batch.take_packets(), room: count_max };
                 let result = records.read_block(&mut block);
                 batch.put_packets(block.packets);
                 // An error comes again on the next call, which has no packets to give.
                 if batch.is_empty() { result } else { Ok(()) }
             }
-            Source::Batches(batches) => {
+            ReaderSource::Batches(batches) => {
                 batches.read_frames(batch)?;
                 drop(batch.take_bytes());
                 Ok(())
@@ -343,19 +344,22 @@ impl CaptureReader {
     /// The records of the capture, to be decoded on this thread; itself where they come decoded.
     pub(crate) fn into_records(self) -> Result<Box<StreamRecords>> {
         match self.source {
-            Source::Stream(records) => Ok(records),
-            Source::Batches(_) => Err(Error::internal("a capture that is read on other threads")),
+            ReaderSource::Stream(records) => Ok(records),
+            ReaderSource::Batches(_) => {
+                Err(Error::internal("a capture that is read on other threads"))
+            }
         }
     }
 
     /// Returns the source of packets, with the threads started that may decode them.
-    fn source(&mut self) -> &mut Source {
+    fn source(&mut self) -> &mut ReaderSource {
         let jobs = std::mem::replace(&mut self.jobs, 1);
         if jobs > 1
-            && let Source::Stream(records) = &mut self.source
+            && let ReaderSource::Stream(records) = &mut self.source
             && let Some(source) = blocks::start(records, jobs)
         {
-            self.source = Source::Batches(Batches { source, batch: FrameBatch::new(), at: 0 });
+            self.source =
+                ReaderSource::Batches(Batches { source, batch: FrameBatch::new(), at: 0 });
         }
         &mut self.source
     }
@@ -363,7 +367,11 @@ impl CaptureReader {
 
 impl StreamRecords {
     /// Shows packets to `caller` until it wants no more, there are `enough`, or the capture ends.
-    fn show_until(&mut self, caller: &mut impl Sink, enough: impl Fn() -> bool) -> Result<bool> {
+    fn show_until(
+        &mut self,
+        caller: &mut impl PacketSink,
+        enough: impl Fn() -> bool,
+    ) -> Result<bool> {
         loop {
             match self.pass(caller)? {
                 Stop::Enough => return Ok(true),
@@ -375,7 +383,7 @@ impl StreamRecords {
     }
 
     /// Adds packets to `block` until it is full, or the capture ends.
-    fn read_block(&mut self, block: &mut Block) -> Result<()> {
+    fn read_block(&mut self, block: &mut PacketBlock) -> Result<()> {
         loop {
             match self.pass(block)? {
                 Stop::Enough => return Ok(()),
@@ -386,8 +394,8 @@ impl StreamRecords {
     }
 
     /// Adds packets to `columns` until there are `rows_max`, or the capture ends.
-    fn read_columns(&mut self, columns: &mut Columns, rows_max: usize) -> Result<()> {
-        let mut block = Block { packets: Vec::with_capacity(BLOCK_PACKETS), room: 0 };
+    fn read_columns(&mut self, columns: &mut PacketColumns, rows_max: usize) -> Result<()> {
+        let mut block = PacketBlock { packets: Vec::with_capacity(BLOCK_PACKETS), room: 0 };
         let result = loop {
             block.room = BLOCK_PACKETS.min(rows_max - columns.len());
             match self.pass(&mut block) {
@@ -451,7 +459,7 @@ impl Batches {
     }
 
     /// Adds packets to `columns` until there are `rows_max`, or the capture ends.
-    fn read_columns(&mut self, columns: &mut Columns, rows_max: usize) -> Result<()> {
+    fn read_columns(&mut self, columns: &mut PacketColumns, rows_max: usize) -> Result<()> {
         while columns.len() < rows_max && self.supply()? {
             let packets = self.batch.packets().get(self.at..).unwrap_or_default();
             let count = packets.len().min(rows_max - columns.len());
@@ -479,7 +487,7 @@ struct Caller<F> {
     each: F,
 }
 
-impl<F: FnMut(&Packet, &[u8]) -> bool> Sink for Caller<F> {
+impl<F: FnMut(&Packet, &[u8]) -> bool> PacketSink for Caller<F> {
     #[inline(always)]
     fn slot(&mut self) -> &mut Packet {
         &mut self.packet
@@ -497,7 +505,7 @@ struct FrameCaller<F> {
     each: F,
 }
 
-impl<F: FnMut(&Frame<'_>) -> bool> Sink for FrameCaller<F> {
+impl<F: FnMut(&Frame<'_>) -> bool> PacketSink for FrameCaller<F> {
     #[inline(always)]
     fn slot(&mut self) -> &mut Packet {
         &mut self.packet
@@ -510,12 +518,12 @@ impl<F: FnMut(&Frame<'_>) -> bool> Sink for FrameCaller<F> {
 }
 
 /// Packets one behind another, up to `room` of them.
-struct Block {
+struct PacketBlock {
     packets: Vec<Packet>,
     room: usize,
 }
 
-impl Sink for Block {
+impl PacketSink for PacketBlock {
     #[inline(always)]
     fn slot(&mut self) -> &mut Packet {
         let index = self.packets.len();

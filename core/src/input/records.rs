@@ -3,10 +3,10 @@
 use super::FrameBatch;
 use super::live::Watermark;
 use super::parts::CapturePart;
-use super::selection::{Selection, decode_selected};
+use super::selection::{RecordSelection, decode_selected};
 use crate::bytes::{ByteStream, Compression};
 use crate::capture::{Decoder, Format, Record, Step};
-use crate::packet::{DecodeOptions, Frame, FrameMeta, Interface, LinkType, Packet, Status};
+use crate::packet::{DecodeOptions, Frame, FrameInterface, FrameMeta, LinkType, Packet, Status};
 use crate::{Error, ErrorKind, Result};
 
 /// Known facts about a capture beside its packets.
@@ -49,7 +49,7 @@ pub(crate) struct StreamRecords {
     pub(crate) stream: ByteStream,
     pub(crate) decoder: Decoder,
     pub(crate) decode: DecodeOptions,
-    pub(super) selection: Option<Selection>,
+    pub(super) selection: Option<RecordSelection>,
     /// Records so far.
     pub(crate) number: u64,
     /// Bytes to be stepped over before the next record.
@@ -156,7 +156,7 @@ impl StreamRecords {
     }
 
     /// Puts the packets whose bytes are in view into `sink`.
-    pub(crate) fn pass(&mut self, sink: &mut impl Sink) -> Result<Stop> {
+    pub(crate) fn pass(&mut self, sink: &mut impl PacketSink) -> Result<Stop> {
         if let Some(error) = &self.cut {
             return if self.is_stopped(error) { Ok(Stop::End) } else { Err(error.clone()) };
         }
@@ -262,7 +262,7 @@ impl RecordSource for StreamRecords {
 
 /// Sink that a pass fills. Packets are decoded in their place: copying one straight after it was written
 /// in small pieces would stall the processor for longer than decoding takes.
-pub(crate) trait Sink {
+pub(crate) trait PacketSink {
     /// Returns the slot of the next packet.
     fn slot(&mut self) -> &mut Packet;
 
@@ -297,7 +297,10 @@ impl<'v> RecordPlace<'v> {
     {
         let interface = record.interface.map(|number| {
             let interface = self.decoder.interfaces().get(number as usize);
-            Interface { number, name: interface.and_then(|interface| interface.name.as_deref()) }
+            FrameInterface {
+                number,
+                name: interface.and_then(|interface| interface.name.as_deref()),
+            }
         });
         Frame::new(packet, record.captured, interface)
     }

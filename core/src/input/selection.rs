@@ -13,21 +13,21 @@ const KNOWN_MAX: usize = 1 << 16;
 
 /// Conditions that records have to match. Clones are for other threads that read the same capture.
 #[derive(Clone)]
-pub(super) struct Selection {
+pub(super) struct RecordSelection {
     filter: Option<Filter>,
-    flow: Option<Flow>,
+    flow: Option<SelectedFlow>,
 }
 
 /// The conversation that packets have to belong to.
 #[derive(Clone)]
-struct Flow {
+struct SelectedFlow {
     selector: FlowSelector,
     /// Decoded here, because the caller may have no place for it.
     packet: Packet,
     known: HashMap<FlowKey, bool>,
 }
 
-impl Selection {
+impl RecordSelection {
     /// Returns the selection that `options` ask for; `None` if that is every record.
     ///
     /// # Errors
@@ -37,12 +37,12 @@ impl Selection {
             return Ok(None);
         }
         let filter = options.filter.as_deref().map(Filter::new).transpose()?;
-        let flow = options.flow.clone().map(|selector| Flow {
+        let flow = options.flow.clone().map(|selector| SelectedFlow {
             selector,
             packet: Packet::default(),
             known: HashMap::new(),
         });
-        Ok(Some(Selection { filter, flow }))
+        Ok(Some(RecordSelection { filter, flow }))
     }
 
     /// The end of the capture, which has these interfaces.
@@ -83,7 +83,7 @@ impl Selection {
 /// Decodes a record into its place, if it is one that `selection`, where there is one, asks for; says whether it is.
 #[inline(always)]
 pub(super) fn decode_selected<'p>(
-    selection: Option<&mut Selection>,
+    selection: Option<&mut RecordSelection>,
     record: &Record<'_>,
     number: u64,
     options: DecodeOptions,
@@ -98,7 +98,7 @@ pub(super) fn decode_selected<'p>(
     }
 }
 
-impl Flow {
+impl SelectedFlow {
     /// Returns true if the packet that was decoded last belongs to it.
     fn has_packet(&mut self) -> bool {
         let Some(key) = FlowKey::of(&self.packet) else { return false };

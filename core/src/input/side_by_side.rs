@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{CaptureOptions, CaptureReader};
 use crate::Result;
-use crate::workers::{Limits, TaskOutput, Workers};
+use crate::workers::{TaskOutput, WorkerLimits, Workers};
 
 /// Captures under way for each thread: one that it works on, and one that is done and waits for its turn.
 const CAPTURES_PER_JOB: usize = 2;
@@ -69,7 +69,8 @@ impl<T: Send + 'static> SideBySide<T> {
         options.stream.jobs = jobs.checked_div(count).unwrap_or(1).max(1);
         let threads = jobs.min(count);
         let tasks = threads * CAPTURES_PER_JOB;
-        let limits = Limits { threads, tasks, weight: weight_max.checked_div(tasks).unwrap_or(1) };
+        let limits =
+            WorkerLimits { threads, tasks, weight: weight_max.checked_div(tasks).unwrap_or(1) };
         // If the system gives no thread, the captures are read one after the other.
         let workers = (jobs > 1 && count > 0).then(|| Workers::start(limits).ok()).flatten();
         if let Some(workers) = &workers {

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::index::Index;
+use super::index::StreamIndex;
 use super::long;
 use super::patch;
 use super::refusal::{NotIndexable, Reason, Result};
@@ -29,7 +29,7 @@ impl Assignment<'_> {
 /// Gives a root another value.
 pub(super) fn assign(
     stream: &mut Vec<u8>,
-    index: &mut Index,
+    index: &mut StreamIndex,
     root: usize,
     value: Scalar<'_>,
 ) -> Result<Spliced> {

@@ -22,8 +22,13 @@ pub fn class_names(stream: &[u8]) -> Result<BTreeSet<&[u8]>> {
         (Some(4), Some(0..=8)) => {}
         _ => return Err(NotIndexable::new(Reason::Version, 0)),
     }
-    let mut search =
-        Search { stream, reader, symbols: Vec::new(), names: BTreeSet::new(), todo: Vec::new() };
+    let mut search = ClassSearch {
+        stream,
+        reader,
+        symbols: Vec::new(),
+        names: BTreeSet::new(),
+        todo: Vec::new(),
+    };
     search.todo.push(Todo::Objects(1));
     while let Some(todo) = search.todo.pop() {
         search.step(todo)?;
@@ -44,7 +49,7 @@ enum Todo {
     Options,
 }
 
-struct Search<'a> {
+struct ClassSearch<'a> {
     stream: &'a [u8],
     reader: Reader<'a>,
     symbols: Vec<&'a [u8]>,
@@ -52,7 +57,7 @@ struct Search<'a> {
     todo: Vec<Todo>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> ClassSearch<'a> {
     fn step(&mut self, todo: Todo) -> Result<()> {
         match todo {
             Todo::Objects(0) | Todo::Variables(0) => Ok(()),

@@ -1,7 +1,7 @@
 //! Facts that a walk needs about the stream before the place where it begins: the symbols with a meaning
 //! for the format, and the objects that are names of encodings.
 
-use super::encoding::Encoding;
+use super::encoding::StringEncoding;
 
 /// Symbols that the format, or a class that every host has, gives a meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,14 +65,14 @@ pub(super) struct Context {
 pub(super) struct EncodingName {
     pub(super) number: u32,
     pub(super) offset: u32,
-    pub(super) encoding: Encoding,
+    pub(super) encoding: StringEncoding,
 }
 
 impl Context {
     /// Takes note of a symbol.
     #[inline]
-    pub(super) fn symbol_defined(&mut self, number: u32, text: &[u8], encoding: Encoding) {
-        if text.len() > 10 || encoding != Encoding::BINARY {
+    pub(super) fn symbol_defined(&mut self, number: u32, text: &[u8], encoding: StringEncoding) {
+        if text.len() > 10 || encoding != StringEncoding::BINARY {
             return;
         }
         for ((known, _), slot) in SPECIAL.iter().zip(&mut self.special) {
@@ -98,7 +98,7 @@ impl Context {
 
     /// The encoding that the object names.
     #[inline]
-    pub(super) fn encoding(&self, number: u32) -> Option<Encoding> {
+    pub(super) fn encoding(&self, number: u32) -> Option<StringEncoding> {
         self.name_where(|name| name.number == number).map(|name| name.encoding)
     }
 
@@ -109,7 +109,7 @@ impl Context {
     }
 
     /// Returns true if more than one object names the encoding.
-    pub(super) fn names_twice(&self, encoding: Encoding) -> bool {
+    pub(super) fn names_twice(&self, encoding: StringEncoding) -> bool {
         self.encodings.iter().filter(|name| name.encoding == encoding).count() > 1
     }
 

@@ -1,7 +1,7 @@
 //! Changes of roots, and whether they fit a stream.
 
-use super::content::Content;
-use super::index::Index;
+use super::content::LinkableContent;
+use super::index::StreamIndex;
 use super::lift;
 use super::refusal::{NotIndexable, Reason, Result};
 
@@ -32,7 +32,7 @@ pub enum Edit {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Indexed<'a> {
     pub(super) stream: &'a [u8],
-    pub(super) index: &'a Index,
+    pub(super) index: &'a StreamIndex,
 }
 
 /// Changes that fit the stream.
@@ -74,7 +74,7 @@ impl Edits {
     }
 
     /// Each root may change once, and all of the changes are used.
-    fn each_once(&self, old: &Index, new: &Index) -> Result<()> {
+    fn each_once(&self, old: &StreamIndex, new: &StreamIndex) -> Result<()> {
         let roots_fit = self.touched.is_sorted_by(|(a, _), (b, _)| a < b)
             && self.touched.iter().all(|&(root, _)| root < old.root_count());
         let replaced = self.touched.iter().filter_map(|&(_, with)| with);
@@ -88,7 +88,7 @@ impl Edits {
     }
 
     /// Roots that share objects change together: what is shared is only to be seen in all of them.
-    fn whole_groups(&self, old: &Index) -> Result<()> {
+    fn whole_groups(&self, old: &StreamIndex) -> Result<()> {
         let touched: Vec<usize> = self.touched.iter().map(|&(root, _)| root).collect();
         match old.left_out(&touched) {
             Some(root) => Err(lift::split_group(old, root)),
@@ -127,14 +127,15 @@ impl Edits {
     }
 
     /// Returns true if no remaining root has that key, or may have it.
-    fn is_new(&self, old: Indexed<'_>, key: &Content<'_>) -> bool {
+    fn is_new(&self, old: Indexed<'_>, key: &LinkableContent<'_>) -> bool {
         let may_be = |offset| {
             let is_gone = self.of(old.index.root_at(offset)) == Some(None);
             !is_gone
                 && match (old.index.key_content(old.stream, offset), key) {
-                    (Some(Content::Interned(text, _)), Content::Interned(other, _)) => {
-                        text == *other
-                    }
+                    (
+                        Some(LinkableContent::Interned(text, _)),
+                        LinkableContent::Interned(other, _),
+                    ) => text == *other,
                     (other, key) => other.as_ref() == Some(key),
                 }
         };

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::by_number::{BuildMultiplyHasher, ByNumber};
-use super::content::Content;
+use super::content::LinkableContent;
 use super::context::Context;
-use super::encoding::Encoding;
-use super::index::Index;
+use super::encoding::StringEncoding;
+use super::index::StreamIndex;
 use super::long;
 use super::refusal::{NotIndexable, Reason, Result};
-use super::walk::{Kind, Role, StreamPosition, Visitor, Walk};
+use super::walk::{LinkKind, MarshalWalk, Role, StreamPosition, Visitor};
 
 /// Place of the definition of a content, relative to the place that is written at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,21 +27,21 @@ pub(super) enum Placement {
 /// Stream that the written bytes become a part of.
 pub(super) trait TargetStream {
     /// Finds the definition of a content in it.
-    fn placement(&self, content: &Content<'_>) -> Result<Placement>;
+    fn placement(&self, content: &LinkableContent<'_>) -> Result<Placement>;
 }
 
 /// Stream that has nothing but the written bytes.
 pub(super) struct StandaloneStream;
 
 impl TargetStream for StandaloneStream {
-    fn placement(&self, _content: &Content<'_>) -> Result<Placement> {
+    fn placement(&self, _content: &LinkableContent<'_>) -> Result<Placement> {
         Ok(Placement::New)
     }
 }
 
 /// The number of a content, and by which piece that was written it is defined, if by one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Known {
+pub(super) struct KnownContent {
     pub(super) number: u32,
     pub(super) piece: Option<u32>,
 }
@@ -56,7 +56,7 @@ pub(super) struct Emitter<'a, S> {
     pub(super) piece: u32,
     /// True after a content was met whose definition is behind the place.
     pub(super) moves: bool,
-    pub(super) known: HashMap<Content<'a>, Known, BuildMultiplyHasher>,
+    pub(super) known: HashMap<LinkableContent<'a>, KnownContent, BuildMultiplyHasher>,
     pub(super) target: S,
 }
 
@@ -75,8 +75,8 @@ impl<'a, S: TargetStream> Emitter<'a, S> {
     }
 
     /// Writes a content: a link to it, or its definition. Gives its number.
-    pub(super) fn content(&mut self, content: Content<'a>) -> Result<u32> {
-        let mark = if matches!(content, Content::Symbol(..)) { b';' } else { b'@' };
+    pub(super) fn content(&mut self, content: LinkableContent<'a>) -> Result<u32> {
+        let mark = if matches!(content, LinkableContent::Symbol(..)) { b';' } else { b'@' };
         if let Some(known) = self.known.get(&content) {
             let number = known.number;
             self.put_link(mark, number);
@@ -84,7 +84,7 @@ impl<'a, S: TargetStream> Emitter<'a, S> {
         }
         match self.target.placement(&content)? {
             Placement::Before(number) => {
-                self.known.insert(content, Known { number, piece: None });
+                self.known.insert(content, KnownContent { number, piece: None });
                 self.put_link(mark, number);
                 return Ok(number);
             }
@@ -94,7 +94,7 @@ impl<'a, S: TargetStream> Emitter<'a, S> {
         let next = if mark == b';' { &mut self.symbols } else { &mut self.objects };
         let number = *next;
         *next = number.wrapping_add(1);
-        self.known.insert(content, Known { number, piece: Some(self.piece) });
+        self.known.insert(content, KnownContent { number, piece: Some(self.piece) });
         self.define(content)?;
         Ok(number)
     }
@@ -105,40 +105,42 @@ impl<'a, S: TargetStream> Emitter<'a, S> {
         long::put(&mut self.bytes, i32::try_from(number).unwrap_or(i32::MAX));
     }
 
-    fn define(&mut self, content: Content<'a>) -> Result<()> {
+    fn define(&mut self, content: LinkableContent<'a>) -> Result<()> {
         match content {
-            Content::Symbol(text, encoding) => self.define_text(b':', text, encoding),
-            Content::Interned(text, encoding) => self.define_text(b'"', text, encoding),
-            Content::EncodingName(encoding) => {
+            LinkableContent::Symbol(text, encoding) => self.define_text(b':', text, encoding),
+            LinkableContent::Interned(text, encoding) => self.define_text(b'"', text, encoding),
+            LinkableContent::EncodingName(encoding) => {
                 let name = encoding.name().unwrap_or_default();
-                self.define_text(b'"', name.as_bytes(), Encoding::BINARY)
+                self.define_text(b'"', name.as_bytes(), StringEncoding::BINARY)
             }
-            Content::Float(text) => self.define_text(b'f', text, Encoding::BINARY),
-            Content::Class(kind, name) => self.define_text(kind, name, Encoding::BINARY),
-            Content::Plain(bytes) => {
+            LinkableContent::Float(text) => self.define_text(b'f', text, StringEncoding::BINARY),
+            LinkableContent::Class(kind, name) => {
+                self.define_text(kind, name, StringEncoding::BINARY)
+            }
+            LinkableContent::Plain(bytes) => {
                 self.bytes.extend_from_slice(bytes);
                 Ok(())
             }
         }
     }
 
-    fn define_text(&mut self, kind: u8, text: &[u8], encoding: Encoding) -> Result<()> {
-        if encoding != Encoding::BINARY {
+    fn define_text(&mut self, kind: u8, text: &[u8], encoding: StringEncoding) -> Result<()> {
+        if encoding != StringEncoding::BINARY {
             self.bytes.push(b'I');
         }
         self.bytes.push(kind);
         long::put(&mut self.bytes, i32::try_from(text.len()).unwrap_or(i32::MAX));
         self.bytes.extend_from_slice(text);
-        if encoding == Encoding::BINARY {
+        if encoding == StringEncoding::BINARY {
             return Ok(());
         }
         long::put(&mut self.bytes, 1);
         if encoding.name().is_some() {
-            self.content(Content::Symbol(b"encoding", Encoding::BINARY))?;
-            self.content(Content::EncodingName(encoding)).map(drop)
+            self.content(LinkableContent::Symbol(b"encoding", StringEncoding::BINARY))?;
+            self.content(LinkableContent::EncodingName(encoding)).map(drop)
         } else {
-            self.content(Content::Symbol(b"E", Encoding::BINARY))?;
-            self.bytes.push(if encoding == Encoding::UTF_8 { b'T' } else { b'F' });
+            self.content(LinkableContent::Symbol(b"E", StringEncoding::BINARY))?;
+            self.bytes.push(if encoding == StringEncoding::UTF_8 { b'T' } else { b'F' });
             Ok(())
         }
     }
@@ -148,7 +150,7 @@ impl<'a, S: TargetStream> Emitter<'a, S> {
 #[derive(Debug, Default)]
 struct Numbers {
     /// In the order of the old numbers, which need not be the one in which they were written.
-    runs: Vec<Run>,
+    runs: Vec<NumberRun>,
     /// The run that grows.
     current: usize,
     new: Vec<u32>,
@@ -156,7 +158,7 @@ struct Numbers {
 
 /// Old numbers one after the other, and where the new ones are among all.
 #[derive(Debug)]
-struct Run {
+struct NumberRun {
     first: u32,
     len: u32,
     start: usize,
@@ -168,7 +170,7 @@ impl Numbers {
             Some(run) if run.first.wrapping_add(run.len) == old => run.len += 1,
             _ => {
                 self.current = self.runs.partition_point(|run| run.first < old);
-                let run = Run { first: old, len: 1, start: self.new.len() };
+                let run = NumberRun { first: old, len: 1, start: self.new.len() };
                 self.runs.insert(self.current, run);
             }
         }
@@ -191,9 +193,9 @@ impl Numbers {
 }
 
 /// A stream that objects are taken from.
-pub(super) struct Source<'a> {
+pub(super) struct ObjectSource<'a> {
     stream: &'a [u8],
-    index: &'a Index,
+    index: &'a StreamIndex,
     context: Context,
     /// The new number of each object that was written.
     numbers: Numbers,
@@ -203,17 +205,23 @@ pub(super) struct Source<'a> {
 
 /// Kind of a piece that is copied from a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum CopiedPiece {
     /// A key of a Hash.
     Key,
     /// A value.
     Value,
 }
 
-impl<'a> Source<'a> {
-    pub(super) fn new(stream: &'a [u8], index: &'a Index) -> Self {
+impl<'a> ObjectSource<'a> {
+    pub(super) fn new(stream: &'a [u8], index: &'a StreamIndex) -> Self {
         let context = index.context.clone();
-        Source { stream, index, context, numbers: Numbers::default(), symbols: ByNumber::default() }
+        ObjectSource {
+            stream,
+            index,
+            context,
+            numbers: Numbers::default(),
+            symbols: ByNumber::default(),
+        }
     }
 
     /// Writes what stands at `place` and gives the place behind it.
@@ -221,13 +229,13 @@ impl<'a> Source<'a> {
         &mut self,
         emitter: &mut Emitter<'a, S>,
         place: StreamPosition,
-        piece: Piece,
+        piece: CopiedPiece,
     ) -> Result<StreamPosition> {
-        let mut copy = Copying { source: self, emitter, copied: place.at };
-        let mut walk = Walk::new(copy.source.stream, place, &mut copy);
+        let mut copy = CopyVisitor { source: self, emitter, copied: place.at };
+        let mut walk = MarshalWalk::new(copy.source.stream, place, &mut copy);
         match piece {
-            Piece::Key => walk.key()?,
-            Piece::Value => walk.value(Role::Value)?,
+            CopiedPiece::Key => walk.key()?,
+            CopiedPiece::Value => walk.value(Role::Value)?,
         }
         let end = walk.place();
         copy.copy_to(end.at);
@@ -236,14 +244,14 @@ impl<'a> Source<'a> {
 }
 
 /// The visitor that writes what it meets.
-struct Copying<'a, 's, 'e, S> {
-    source: &'s mut Source<'a>,
+struct CopyVisitor<'a, 's, 'e, S> {
+    source: &'s mut ObjectSource<'a>,
     emitter: &'e mut Emitter<'a, S>,
     /// Up to where the stream was written.
     copied: usize,
 }
 
-impl<'a, S: TargetStream> Copying<'a, '_, '_, S> {
+impl<'a, S: TargetStream> CopyVisitor<'a, '_, '_, S> {
     fn copy_to(&mut self, at: usize) {
         let bytes = self.source.stream.get(self.copied..at).unwrap_or_default();
         self.emitter.bytes.extend_from_slice(bytes);
@@ -251,30 +259,30 @@ impl<'a, S: TargetStream> Copying<'a, '_, '_, S> {
     }
 
     /// Writes what stands before `span`, and `content` in its place.
-    fn replace(&mut self, span: &Range<usize>, content: Content<'a>) -> Result<u32> {
+    fn replace(&mut self, span: &Range<usize>, content: LinkableContent<'a>) -> Result<u32> {
         self.copy_to(span.start);
         self.copied = span.end;
         self.emitter.content(content)
     }
 
-    fn content_of(&self, offset: Option<u32>, span: &Range<usize>) -> Result<Content<'a>> {
+    fn content_of(&self, offset: Option<u32>, span: &Range<usize>) -> Result<LinkableContent<'a>> {
         let content =
             offset.and_then(|offset| self.source.index.content(self.source.stream, offset));
         content.ok_or(NotIndexable::new(Reason::Inconsistent, span.start))
     }
 }
 
-impl<'a, S: TargetStream> Visitor<'a> for Copying<'a, '_, '_, S> {
+impl<'a, S: TargetStream> Visitor<'a> for CopyVisitor<'a, '_, '_, S> {
     const PARTS: bool = false;
 
     fn context(&mut self) -> &mut Context {
         &mut self.source.context
     }
 
-    fn numbered(&mut self, number: u32, _at: usize, kind: Kind) -> Result<()> {
+    fn numbered(&mut self, number: u32, _at: usize, kind: LinkKind) -> Result<()> {
         // A content gets its number when it is known which it is.
         let mut new = u32::MAX;
-        if kind != Kind::ByContent {
+        if kind != LinkKind::ByContent {
             new = self.emitter.objects;
             self.emitter.objects = new.wrapping_add(1);
         }
@@ -282,9 +290,14 @@ impl<'a, S: TargetStream> Visitor<'a> for Copying<'a, '_, '_, S> {
         Ok(())
     }
 
-    fn defined(&mut self, number: u32, span: Range<usize>, content: Content<'a>) -> Result<()> {
+    fn defined(
+        &mut self,
+        number: u32,
+        span: Range<usize>,
+        content: LinkableContent<'a>,
+    ) -> Result<()> {
         let new = self.replace(&span, content)?;
-        if matches!(content, Content::Symbol(..)) {
+        if matches!(content, LinkableContent::Symbol(..)) {
             self.source.symbols.insert(number, new);
         } else if let Some(slot) = self.source.numbers.slot_mut(number) {
             *slot = new;
@@ -310,7 +323,7 @@ impl<'a, S: TargetStream> Visitor<'a> for Copying<'a, '_, '_, S> {
         if role == Role::EncodingName {
             let encoding = self.source.context.encoding(number);
             let encoding = encoding.ok_or(NotIndexable::new(Reason::Inconsistent, span.start))?;
-            return self.replace(&span, Content::EncodingName(encoding)).map(drop);
+            return self.replace(&span, LinkableContent::EncodingName(encoding)).map(drop);
         }
         if let Some(new) = self.source.numbers.get(number) {
             self.copy_to(span.start);

@@ -2,21 +2,21 @@
 
 /// An encoding, as far as a stream tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Encoding(u8);
+pub(super) struct StringEncoding(u8);
 
-impl Encoding {
+impl StringEncoding {
     /// Bytes without a meaning: nothing is written for it.
-    pub(super) const BINARY: Encoding = Encoding(0);
+    pub(super) const BINARY: StringEncoding = StringEncoding(0);
     /// Written as `:E` and false.
-    pub(super) const US_ASCII: Encoding = Encoding(1);
+    pub(super) const US_ASCII: StringEncoding = StringEncoding(1);
     /// Written as `:E` and true.
-    pub(super) const UTF_8: Encoding = Encoding(2);
+    pub(super) const UTF_8: StringEncoding = StringEncoding(2);
 
     /// The encoding whose name is written behind `:encoding`. Names that dumping never writes there
     /// (other names of an encoding, those that no host knows) are none.
-    pub(super) fn named(name: &[u8]) -> Option<Encoding> {
+    pub(super) fn named(name: &[u8]) -> Option<StringEncoding> {
         let at = NAMES.iter().position(|known| known.as_bytes() == name)?;
-        u8::try_from(at + 3).ok().map(Encoding)
+        u8::try_from(at + 3).ok().map(StringEncoding)
     }
 
     /// The name that is written behind `:encoding`, for those that have no shorter way.

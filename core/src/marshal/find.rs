@@ -5,7 +5,7 @@
 //! key with dots in it is found, too.
 
 use super::roots::Roots;
-use super::value::{Form, Value, ValueId, Values};
+use super::value::{MarshalForm, MarshalValue, ValueId, Values};
 use crate::Result;
 
 /// Keys that are taken apart at once.
@@ -61,7 +61,7 @@ impl Values {
     }
 
     /// The value with a key in another.
-    fn step(&self, value: &Value, key: &[u8]) -> Option<ValueId> {
+    fn step(&self, value: &MarshalValue, key: &[u8]) -> Option<ValueId> {
         let number = || std::str::from_utf8(key).ok()?.parse::<i64>().ok();
         let named = |members: &[(super::SymbolId, ValueId)]| {
             let name = |(name, _): &&(super::SymbolId, ValueId)| {
@@ -71,19 +71,19 @@ impl Values {
             members.iter().find(name).map(|(_, value)| *value)
         };
         match &value.form {
-            Form::Array(elements) => {
+            MarshalForm::Array(elements) => {
                 let number = number()?;
                 let from = if number < 0 { elements.len() as i64 } else { 0 };
                 elements.get(usize::try_from(from.checked_add(number)?).ok()?).copied()
             }
-            Form::Hash { entries, .. } => {
+            MarshalForm::Hash { entries, .. } => {
                 let ranked = |(at, entry): (usize, &(ValueId, ValueId))| {
                     Some((rank(self, entry.0, key)?, at, entry.1))
                 };
                 entries.iter().enumerate().filter_map(ranked).min().map(|(_, _, value)| value)
             }
-            Form::Struct { members, .. } => named(members),
-            Form::Object { variables, .. } => named(variables),
+            MarshalForm::Struct { members, .. } => named(members),
+            MarshalForm::Object { variables, .. } => named(variables),
             _ => None,
         }
     }
@@ -102,12 +102,12 @@ fn starts(path: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
 
 fn rank(values: &Values, key: ValueId, text: &[u8]) -> Option<Rank> {
     match &values.get(key)?.form {
-        Form::String { text: found, .. } => (values.bytes(found) == text).then_some(0),
-        Form::Symbol(symbol) => {
+        MarshalForm::String { text: found, .. } => (values.bytes(found) == text).then_some(0),
+        MarshalForm::Symbol(symbol) => {
             let found = values.symbol(*symbol);
             (found == text || Some(found) == text.strip_prefix(b":")).then_some(1)
         }
-        Form::Integer(number) => (number.to_string().as_bytes() == text).then_some(2),
+        MarshalForm::Integer(number) => (number.to_string().as_bytes() == text).then_some(2),
         _ => None,
     }
 }

@@ -67,12 +67,12 @@ fn is_immediate(number: f64) -> bool {
 }
 
 /// A text on the stack, long enough for each Float.
-struct Text {
+struct FloatText {
     bytes: [u8; 32],
     len: usize,
 }
 
-impl Text {
+impl FloatText {
     fn as_bytes(&self) -> &[u8] {
         self.bytes.get(..self.len).unwrap_or_default()
     }
@@ -85,7 +85,7 @@ impl Text {
     }
 }
 
-impl Write for Text {
+impl Write for FloatText {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         self.push(text.as_bytes());
         Ok(())
@@ -94,11 +94,11 @@ impl Write for Text {
 
 /// Spells `number`, which is finite and not zero, as dumping does: the fewest digits that tell it from
 /// its neighbours, with an exponent if it would need zeros that are no digits of it.
-fn spelling(number: f64) -> Text {
-    let mut scientific = Text { bytes: [0; 32], len: 0 };
+fn spelling(number: f64) -> FloatText {
+    let mut scientific = FloatText { bytes: [0; 32], len: 0 };
     // Text never fails to be written.
     let _ = write!(scientific, "{number:e}");
-    let mut text = Text { bytes: [0; 32], len: 0 };
+    let mut text = FloatText { bytes: [0; 32], len: 0 };
     let Ok(parts) = std::str::from_utf8(scientific.as_bytes()) else { return text };
     let Some((mantissa, exponent)) = parts.split_once('e') else { return text };
     let exponent: i32 = exponent.parse().unwrap_or(0);

@@ -7,19 +7,19 @@
 
 use std::ops::Range;
 
-use super::content::Content;
+use super::content::LinkableContent;
 use super::context::Context;
 use super::float::{self, Float};
 use super::long;
 use super::refusal::{NotIndexable, Reason, Result};
 use super::shifts::Shifts;
-use super::slots::Slots;
-use super::walk::{Kind, Role, StreamPosition, Visitor, Walk};
+use super::slots::HashSlots;
+use super::walk::{LinkKind, MarshalWalk, Role, StreamPosition, Visitor};
 use crate::wire::Reader;
 
 /// The index of a stream. It is made by scanning, and kept up by splicing.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Index {
+pub(super) struct StreamIndex {
     /// Seed of the hashes of keys and contents.
     pub(super) seed: u64,
     /// Start of each root, then the end of the last one.
@@ -38,9 +38,9 @@ pub(super) struct Index {
     /// Place of each link to an object, in order.
     pub(super) links: Vec<u32>,
     /// Definitions of contents, but for those that are the key of a root.
-    pub(super) contents: Slots,
+    pub(super) contents: HashSlots,
     /// Roots by their keys, where those are simple.
-    pub(super) roots: Slots,
+    pub(super) roots: HashSlots,
     /// Roots that share objects with others, in order, each with the first of those.
     pub(super) groups: Vec<(u32, u32)>,
     /// Number of roots whose key is not simple: only the host can compare it with others.
@@ -57,7 +57,7 @@ pub(super) struct Linked {
     pub(super) uses: u32,
 }
 
-impl Index {
+impl StreamIndex {
     pub(super) fn root_count(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
@@ -83,7 +83,7 @@ impl Index {
     pub(super) fn value_place(&self, stream: &[u8], root: usize) -> Result<StreamPosition> {
         let place = self.place(root).ok_or(inconsistent(0))?;
         let mut skipped = SkipVisitor(self.context.clone());
-        let mut walk = Walk::new(stream, place, &mut skipped);
+        let mut walk = MarshalWalk::new(stream, place, &mut skipped);
         walk.key()?;
         Ok(walk.place())
     }
@@ -98,27 +98,32 @@ impl Index {
 
     /// The content that is defined at `offset`.
     #[inline]
-    pub(super) fn content<'a>(&self, stream: &'a [u8], offset: u32) -> Option<Content<'a>> {
+    pub(super) fn content<'a>(&self, stream: &'a [u8], offset: u32) -> Option<LinkableContent<'a>> {
         content_at(stream, offset, &self.context)
     }
 
     /// The content that the key of the root at `offset` is, if it is simple.
-    pub(super) fn key_content<'a>(&self, stream: &'a [u8], offset: u32) -> Option<Content<'a>> {
+    pub(super) fn key_content<'a>(
+        &self,
+        stream: &'a [u8],
+        offset: u32,
+    ) -> Option<LinkableContent<'a>> {
         simple_key(stream, offset, &self.context, &self.symbols, |number| {
             self.definition(stream, number)
         })
     }
 
     /// Finds the definition of a content.
-    pub(super) fn find(&self, stream: &[u8], content: &Content<'_>) -> Option<u32> {
-        if let Content::EncodingName(encoding) = content {
+    pub(super) fn find(&self, stream: &[u8], content: &LinkableContent<'_>) -> Option<u32> {
+        if let LinkableContent::EncodingName(encoding) = content {
             let name = self.context.name_where(|name| name.encoding == *encoding);
             return name.map(|name| name.offset);
         }
         let hash = content.hash(self.seed);
         let is_it = |offset| self.content(stream, offset).as_ref() == Some(content);
         self.contents.find(hash, is_it).or_else(|| {
-            let is_key = matches!(content, Content::Symbol(..) | Content::Interned(..));
+            let is_key =
+                matches!(content, LinkableContent::Symbol(..) | LinkableContent::Interned(..));
             let is_it = |offset| defines_key(stream, offset) && is_it(offset);
             is_key.then(|| self.roots.find(hash, is_it)).flatten()
         })
@@ -145,7 +150,7 @@ impl Index {
     /// Walks over a root until the object comes that is sought, and gives its number and place.
     fn seek(&self, stream: &[u8], root: usize, mut seek: Seek) -> Option<(u32, u32)> {
         seek.context = self.context.clone();
-        let mut walk = Walk::new(stream, self.place(root)?, &mut seek);
+        let mut walk = MarshalWalk::new(stream, self.place(root)?, &mut seek);
         // Ends where the object is found, as if refused.
         let _ = if root == self.root_count() {
             walk.default_value()
@@ -208,8 +213,8 @@ impl Index {
     }
 
     /// Describes the first difference from `other`, which is an index of the same stream.
-    pub(super) fn difference(&self, stream: &[u8], other: &Index) -> Option<String> {
-        let sorted = |slots: &Slots| {
+    pub(super) fn difference(&self, stream: &[u8], other: &StreamIndex) -> Option<String> {
+        let sorted = |slots: &HashSlots| {
             let mut places: Vec<u32> = slots.places().collect();
             places.sort_unstable();
             places
@@ -263,15 +268,15 @@ pub(super) fn content_at<'a>(
     stream: &'a [u8],
     offset: u32,
     context: &Context,
-) -> Option<Content<'a>> {
+) -> Option<LinkableContent<'a>> {
     if let Some(name) = context.name_where(|name| name.offset == offset) {
-        return Some(Content::EncodingName(name.encoding));
+        return Some(LinkableContent::EncodingName(name.encoding));
     }
     let mut only = Only { context: context.clone(), content: None };
     // The numbers of what is before do not matter, if only they are high enough for all links.
     let place =
         StreamPosition { at: offset as usize, symbols: u32::MAX / 2, objects: u32::MAX / 2 };
-    Walk::new(stream, place, &mut only).value(Role::Key).ok()?;
+    MarshalWalk::new(stream, place, &mut only).value(Role::Key).ok()?;
     only.content
 }
 
@@ -283,11 +288,12 @@ pub(super) fn simple_key<'a>(
     context: &Context,
     symbols: &[u32],
     definition: impl Fn(u32) -> Option<u32>,
-) -> Option<Content<'a>> {
+) -> Option<LinkableContent<'a>> {
     let rest = stream.get(offset as usize..)?;
     let (&kind, behind) = rest.split_first()?;
     let mut reader = Reader::new(behind);
-    let plain = |reader: &Reader<'_>| rest.get(..reader.position_in(rest)).map(Content::Plain);
+    let plain =
+        |reader: &Reader<'_>| rest.get(..reader.position_in(rest)).map(LinkableContent::Plain);
     match kind {
         b'0' | b'T' | b'F' => plain(&reader),
         b'i' => {
@@ -305,14 +311,14 @@ pub(super) fn simple_key<'a>(
             match (reader.take(len)?, float::classify(reader_text(rest, &reader, len)?)?) {
                 // Zero equals the zero below it, and what is no number equals nothing.
                 (b"0" | b"-0" | b"nan", _) => None,
-                (text, Float::Immediate) => Some(Content::Float(text)),
+                (text, Float::Immediate) => Some(LinkableContent::Float(text)),
                 (_, Float::Heap) => plain(&reader),
             }
         }
         b'@' => {
             let number = u32::try_from(long::read(&mut reader)?).ok()?;
             let content = content_at(stream, definition(number)?, context)?;
-            (content != Content::Float(b"0")).then_some(content)
+            (content != LinkableContent::Float(b"0")).then_some(content)
         }
         b';' => {
             let number = usize::try_from(long::read(&mut reader)?).ok()?;
@@ -348,7 +354,7 @@ impl<'a> Visitor<'a> for SkipVisitor {
 /// A visitor that takes the content there is.
 struct Only<'a> {
     context: Context,
-    content: Option<Content<'a>>,
+    content: Option<LinkableContent<'a>>,
 }
 
 impl<'a> Visitor<'a> for Only<'a> {
@@ -358,7 +364,12 @@ impl<'a> Visitor<'a> for Only<'a> {
         &mut self.context
     }
 
-    fn defined(&mut self, _number: u32, _span: Range<usize>, content: Content<'a>) -> Result<()> {
+    fn defined(
+        &mut self,
+        _number: u32,
+        _span: Range<usize>,
+        content: LinkableContent<'a>,
+    ) -> Result<()> {
         self.content = Some(content);
         Ok(())
     }
@@ -380,9 +391,9 @@ impl<'a> Visitor<'a> for Seek {
         &mut self.context
     }
 
-    fn numbered(&mut self, number: u32, at: usize, kind: Kind) -> Result<()> {
+    fn numbered(&mut self, number: u32, at: usize, kind: LinkKind) -> Result<()> {
         let is_it = self.number == Some(number) || self.offset == Some(at as u32);
-        if kind == Kind::ByContent && is_it {
+        if kind == LinkKind::ByContent && is_it {
             self.found = Some((number, at as u32));
             // No more is wanted; the one who seeks knows that this is no refusal.
             return Err(inconsistent(at));

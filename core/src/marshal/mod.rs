@@ -56,17 +56,18 @@ mod walk;
 
 use std::ops::Range;
 
-use content::Content;
+use content::LinkableContent;
 use edit::{Edits, Indexed};
-use index::Index;
+use index::StreamIndex;
 
 pub use classes::class_names;
 pub use edit::Edit;
 pub use refusal::{NotIndexable, Reason};
-pub use roots::{Parts, Roots, Separate};
+pub use roots::{RootParts, Roots, Separate};
 pub use scalar::{CommonEncoding, Scalar};
 pub use value::{
-    Form, NESTING_MAX, RareParts, Span, SymbolId, TextEncoding, Value, ValueId, Values,
+    MarshalForm, MarshalValue, NESTING_MAX, RareParts, Span, SymbolId, TextEncoding, ValueId,
+    Values,
 };
 pub use walk::DEPTH_MAX;
 
@@ -129,7 +130,7 @@ pub struct Refused {
 #[derive(Debug, Clone)]
 pub struct RootStream {
     stream: Vec<u8>,
-    index: Index,
+    index: StreamIndex,
 }
 
 impl RootStream {
@@ -184,14 +185,15 @@ impl RootStream {
         }
     }
 
-    fn find_content(&self, key: &Content<'_>) -> Lookup {
+    fn find_content(&self, key: &LinkableContent<'_>) -> Lookup {
         let mut undecidable = false;
         let is_it = |offset| {
             let other = self.index.key_content(&self.stream, offset);
             match (key, &other) {
-                (Content::Interned(text, ours), Some(Content::Interned(other, theirs)))
-                    if text == other && ours != theirs =>
-                {
+                (
+                    LinkableContent::Interned(text, ours),
+                    Some(LinkableContent::Interned(other, theirs)),
+                ) if text == other && ours != theirs => {
                     // Strings of one text are equal in all encodings that have it in common.
                     let are_common = ours.is_common() && theirs.is_common();
                     undecidable |= !are_common;

@@ -2,9 +2,9 @@
 //! which numbers shift by that, and whether a definition would have to move.
 
 use super::by_number::ByNumber;
-use super::content::Content;
+use super::content::LinkableContent;
 use super::edit::{Edits, Indexed};
-use super::emit::{Emitter, Piece, Placement, Source, TargetStream};
+use super::emit::{CopiedPiece, Emitter, ObjectSource, Placement, TargetStream};
 use super::index;
 use super::long;
 use super::refusal::{NotIndexable, Reason, Result};
@@ -33,7 +33,7 @@ pub(super) struct Written {
 
 /// Plan of a change of a stream.
 #[derive(Debug)]
-pub(super) struct Plan<'a> {
+pub(super) struct ChangePlan<'a> {
     /// The bytes of all changed roots.
     pub(super) bytes: Vec<u8>,
     /// The changed roots in order, then those that are appended.
@@ -70,7 +70,7 @@ impl Around<'_> {
 }
 
 impl TargetStream for Around<'_> {
-    fn placement(&self, content: &Content<'_>) -> Result<Placement> {
+    fn placement(&self, content: &LinkableContent<'_>) -> Result<Placement> {
         let Indexed { stream, index } = self.old;
         let Some(offset) = index.find(stream, content).filter(|&at| !self.is_gone(at)) else {
             return Ok(Placement::New);
@@ -78,7 +78,7 @@ impl TargetStream for Around<'_> {
         if offset >= self.at {
             return Ok(Placement::Behind);
         }
-        if matches!(content, Content::Symbol(..)) {
+        if matches!(content, LinkableContent::Symbol(..)) {
             let number = index.symbols.binary_search(&offset);
             // There is no plan if symbols shift.
             return number
@@ -95,13 +95,13 @@ pub(super) fn plan<'a>(
     old: Indexed<'a>,
     new: Indexed<'a>,
     edits: &Edits,
-) -> Result<Option<Plan<'a>>> {
+) -> Result<Option<ChangePlan<'a>>> {
     let surveys = surveys(old, edits)?;
     let gone =
         surveys.iter().map(|survey| (survey.start.at as u32, survey.end.at as u32)).collect();
     let around = Around { old, gone, at: 0, objects: Shifts::default() };
     let mut emitter = Emitter::new(around);
-    let mut source = Source::new(new.stream, new.index);
+    let mut source = ObjectSource::new(new.stream, new.index);
     let mut written = Vec::new();
     let end = old.index.place(old.index.root_count()).ok_or(index::inconsistent(0))?;
     let touched = surveys.iter().zip(&edits.touched);
@@ -130,8 +130,8 @@ pub(super) fn plan<'a>(
         emitter.piece = written.len() as u32;
         if let Some(with) = with {
             let place = new.index.place(with).ok_or(index::inconsistent(0))?;
-            let value = source.write(&mut emitter, place, Piece::Key)?;
-            source.write(&mut emitter, value, Piece::Value)?;
+            let value = source.write(&mut emitter, place, CopiedPiece::Key)?;
+            source.write(&mut emitter, value, CopiedPiece::Value)?;
         }
         let behind = StreamPosition {
             at: emitter.bytes.len(),
@@ -149,7 +149,7 @@ pub(super) fn plan<'a>(
     }
     let objects = std::mem::take(&mut emitter.target.objects);
     let bytes = std::mem::take(&mut emitter.bytes);
-    let mut plan = Plan {
+    let mut plan = ChangePlan {
         bytes,
         written,
         surveys,
@@ -183,7 +183,7 @@ fn has_symbols_behind(old: Indexed<'_>, written: &[Written]) -> bool {
     written.last().is_some_and(|last| old.index.symbols.len() > last.old_end.symbols as usize)
 }
 
-impl<'a> Plan<'a> {
+impl<'a> ChangePlan<'a> {
     /// Records what the changed roots still define for others; returns false if a definition is lost or comes later.
     fn keep_definitions<S>(&mut self, old: Indexed<'_>, emitter: &Emitter<'a, S>) -> bool {
         let mut symbols_used: ByNumber<u32> = ByNumber::default();
@@ -199,7 +199,7 @@ impl<'a> Plan<'a> {
         for (piece, survey) in self.surveys.iter().enumerate() {
             for definition in &survey.definitions {
                 let number = definition.number;
-                let is_symbol = matches!(definition.content, Content::Symbol(..));
+                let is_symbol = matches!(definition.content, LinkableContent::Symbol(..));
                 let (all, used) = if is_symbol {
                     (old.index.symbol_uses.get(number as usize).copied(), &symbols_used)
                 } else {
@@ -288,8 +288,8 @@ pub(super) fn rewrite<'a>(old: Indexed<'a>, new: Indexed<'a>, edits: &Edits) -> 
     emitter.bytes.extend_from_slice(old.stream.get(..3).unwrap_or_default());
     put_count(&mut emitter.bytes, count)?;
     emitter.objects = 1;
-    let mut from_old = Source::new(old.stream, old.index);
-    let mut from_new = Source::new(new.stream, new.index);
+    let mut from_old = ObjectSource::new(old.stream, old.index);
+    let mut from_new = ObjectSource::new(new.stream, new.index);
     let kept = (0..index.root_count()).map(|root| (root, edits.of(root)));
     let kept = kept.filter(|&(_, edit)| edit != Some(None));
     let kept = kept.map(|(root, edit)| (Some(root), edit.flatten()));
@@ -300,12 +300,12 @@ pub(super) fn rewrite<'a>(old: Indexed<'a>, new: Indexed<'a>, edits: &Edits) -> 
             (None, None) => continue,
         };
         let place = place.ok_or(index::inconsistent(0))?;
-        let value = source.write(&mut emitter, place, Piece::Key)?;
-        source.write(&mut emitter, value, Piece::Value)?;
+        let value = source.write(&mut emitter, place, CopiedPiece::Key)?;
+        source.write(&mut emitter, value, CopiedPiece::Value)?;
     }
     if index.has_default {
         let place = index.place(index.root_count()).ok_or(index::inconsistent(0))?;
-        from_old.write(&mut emitter, place, Piece::Value)?;
+        from_old.write(&mut emitter, place, CopiedPiece::Value)?;
     }
     Ok(emitter.bytes)
 }

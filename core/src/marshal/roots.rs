@@ -7,7 +7,7 @@ use std::ops::{Deref, Range};
 use crate::{Error, ErrorKind, Result};
 
 use super::RootStream;
-use super::value::{Form, ValueId, Values};
+use super::value::{MarshalForm, ValueId, Values};
 
 /// Roots that share objects, up to which each is taken apart by itself.
 const SHARING_MAX: usize = 64;
@@ -17,30 +17,30 @@ const VERSION_LEN: usize = 2;
 
 /// The roots of a stream, which are numbered in their order from 0.
 #[derive(Debug)]
-pub struct Roots<'a>(Inner<'a>);
+pub struct Roots<'a>(RootSource<'a>);
 
 #[derive(Debug)]
-enum Inner<'a> {
+enum RootSource<'a> {
     None,
-    Indexed(Held<'a>),
+    Indexed(HeldStream<'a>),
     Whole { values: Values, entries: Vec<(ValueId, ValueId)>, damage: Option<Error> },
     Separate(Box<dyn Separate + Send>),
 }
 
 /// The stream that roots are read from: somebody else's, or their own.
 #[derive(Debug)]
-enum Held<'a> {
+enum HeldStream<'a> {
     Borrowed(&'a RootStream),
     Owned(Box<RootStream>),
 }
 
-impl Deref for Held<'_> {
+impl Deref for HeldStream<'_> {
     type Target = RootStream;
 
     fn deref(&self) -> &RootStream {
         match self {
-            Held::Borrowed(held) => held,
-            Held::Owned(held) => held,
+            HeldStream::Borrowed(held) => held,
+            HeldStream::Owned(held) => held,
         }
     }
 }
@@ -62,7 +62,7 @@ pub trait Separate: std::fmt::Debug {
 
 /// Keys or values of roots: the values of a stream, and which of them they are.
 #[derive(Debug)]
-pub struct Parts<'a> {
+pub struct RootParts<'a> {
     /// The values.
     pub values: Cow<'a, Values>,
     /// Ids of the keys or values among them.
@@ -72,7 +72,7 @@ pub struct Parts<'a> {
 impl<'a> Roots<'a> {
     /// Those of a store without bytes.
     pub fn none() -> Roots<'a> {
-        Roots(Inner::None)
+        Roots(RootSource::None)
     }
 
     /// The roots of a stream with an index; all taken apart at once where many share objects, because
@@ -82,7 +82,7 @@ impl<'a> Roots<'a> {
     ///
     /// None but for a defect in Bytewright.
     pub fn indexed(stream: &'a RootStream) -> Result<Roots<'a>> {
-        Self::with_index(Held::Borrowed(stream))
+        Self::with_index(HeldStream::Borrowed(stream))
     }
 
     /// Takes over the stream, and is otherwise like [`Roots::indexed`].
@@ -91,19 +91,19 @@ impl<'a> Roots<'a> {
     ///
     /// None but for a defect in Bytewright.
     pub fn of_stream(stream: Box<RootStream>) -> Result<Roots<'static>> {
-        Roots::with_index(Held::Owned(stream))
+        Roots::with_index(HeldStream::Owned(stream))
     }
 
-    fn with_index(stream: Held<'a>) -> Result<Roots<'a>> {
+    fn with_index(stream: HeldStream<'a>) -> Result<Roots<'a>> {
         match stream.index.groups.len() > SHARING_MAX {
             true => Self::whole(stream.bytes().to_vec()),
-            false => Ok(Roots(Inner::Indexed(stream))),
+            false => Ok(Roots(RootSource::Indexed(stream))),
         }
     }
 
     /// The roots of `source`, each by itself.
     pub fn separate(source: Box<dyn Separate + Send>) -> Roots<'static> {
-        Roots(Inner::Separate(source))
+        Roots(RootSource::Separate(source))
     }
 
     /// The roots of any stream of a Hash, all of it taken apart at once; of a damaged one those before
@@ -115,27 +115,27 @@ impl<'a> Roots<'a> {
     pub fn whole(stream: Vec<u8>) -> Result<Roots<'a>> {
         let (values, damage) = Values::decode_hash(stream)?;
         let entries = match values.get(values.root()).map(|root| &root.form) {
-            Some(Form::Hash { entries, .. }) => entries.clone(),
+            Some(MarshalForm::Hash { entries, .. }) => entries.clone(),
             _ => Vec::new(),
         };
-        Ok(Roots(Inner::Whole { values, entries, damage }))
+        Ok(Roots(RootSource::Whole { values, entries, damage }))
     }
 
     /// Returns the error behind the last root, if there is one.
     pub fn damage(&self) -> Option<&Error> {
         match &self.0 {
-            Inner::Whole { damage, .. } => damage.as_ref(),
-            Inner::None | Inner::Indexed(_) | Inner::Separate(_) => None,
+            RootSource::Whole { damage, .. } => damage.as_ref(),
+            RootSource::None | RootSource::Indexed(_) | RootSource::Separate(_) => None,
         }
     }
 
     /// Returns the number of roots.
     pub fn count(&self) -> usize {
         match &self.0 {
-            Inner::None => 0,
-            Inner::Indexed(stream) => stream.root_count(),
-            Inner::Whole { entries, .. } => entries.len(),
-            Inner::Separate(source) => source.count(),
+            RootSource::None => 0,
+            RootSource::Indexed(stream) => stream.root_count(),
+            RootSource::Whole { entries, .. } => entries.len(),
+            RootSource::Separate(source) => source.count(),
         }
     }
 
@@ -144,16 +144,16 @@ impl<'a> Roots<'a> {
     /// # Errors
     ///
     /// `Argument` if one of the roots is not there; `Corrupt` where a stream of its own is damaged.
-    pub fn keys(&self, roots: Range<usize>) -> Result<Parts<'_>> {
+    pub fn keys(&self, roots: Range<usize>) -> Result<RootParts<'_>> {
         match &self.0 {
-            Inner::None => Err(no_such_root()),
-            Inner::Indexed(stream) => elements(stream.lift_keys(roots)?),
-            Inner::Whole { values, entries, .. } => {
+            RootSource::None => Err(no_such_root()),
+            RootSource::Indexed(stream) => elements(stream.lift_keys(roots)?),
+            RootSource::Whole { values, entries, .. } => {
                 let entries = entries.get(roots).ok_or_else(no_such_root)?;
                 let ids = entries.iter().map(|entry| entry.0).collect();
-                Ok(Parts { values: Cow::Borrowed(values), ids })
+                Ok(RootParts { values: Cow::Borrowed(values), ids })
             }
-            Inner::Separate(source) => {
+            RootSource::Separate(source) => {
                 let first = roots.start;
                 let streams: Option<Vec<&[u8]>> = roots.map(|root| source.key(root)).collect();
                 parts_of_streams(streams.ok_or_else(no_such_root)?)
@@ -167,10 +167,10 @@ impl<'a> Roots<'a> {
     /// # Errors
     ///
     /// `Argument` if there is no such root; `Corrupt` where a stream of its own is damaged.
-    pub fn value(&self, root: usize) -> Result<Parts<'_>> {
+    pub fn value(&self, root: usize) -> Result<RootParts<'_>> {
         match &self.0 {
-            Inner::None => Err(no_such_root()),
-            Inner::Indexed(stream) => {
+            RootSource::None => Err(no_such_root()),
+            RootSource::Indexed(stream) => {
                 let group = stream.group(root);
                 let nth =
                     group.iter().position(|&member| member == root).ok_or_else(no_such_root)?;
@@ -178,11 +178,11 @@ impl<'a> Roots<'a> {
                 parts.ids = parts.ids.get(nth).copied().into_iter().collect();
                 Ok(parts)
             }
-            Inner::Whole { values, entries, .. } => {
+            RootSource::Whole { values, entries, .. } => {
                 let entry = entries.get(root).ok_or_else(no_such_root)?;
-                Ok(Parts { values: Cow::Borrowed(values), ids: vec![entry.1] })
+                Ok(RootParts { values: Cow::Borrowed(values), ids: vec![entry.1] })
             }
-            Inner::Separate(source) => {
+            RootSource::Separate(source) => {
                 let stream = source.value(root)?.ok_or_else(no_such_root)?;
                 parts_of_streams([&*stream]).map_err(|error| damaged_root(root, &error))
             }
@@ -190,38 +190,38 @@ impl<'a> Roots<'a> {
     }
 
     /// Bytes that the value of a root takes, which is `value`, where that is known.
-    pub fn value_len(&self, root: usize, value: &Parts<'_>) -> Option<usize> {
+    pub fn value_len(&self, root: usize, value: &RootParts<'_>) -> Option<usize> {
         match &self.0 {
-            Inner::Indexed(stream) => stream.spans(root).map(|(_, value)| value.len()),
-            Inner::Separate(_) => value.values.stream_len().checked_sub(VERSION_LEN),
-            Inner::None | Inner::Whole { .. } => None,
+            RootSource::Indexed(stream) => stream.spans(root).map(|(_, value)| value.len()),
+            RootSource::Separate(_) => value.values.stream_len().checked_sub(VERSION_LEN),
+            RootSource::None | RootSource::Whole { .. } => None,
         }
     }
 
     /// Bytes behind the Hash, which the host does not read.
     pub fn trailing_len(&self) -> usize {
         match &self.0 {
-            Inner::None | Inner::Indexed(_) | Inner::Separate(_) => 0,
-            Inner::Whole { damage: Some(_), .. } => 0,
-            Inner::Whole { values, .. } => values.stream_len() - values.end(),
+            RootSource::None | RootSource::Indexed(_) | RootSource::Separate(_) => 0,
+            RootSource::Whole { damage: Some(_), .. } => 0,
+            RootSource::Whole { values, .. } => values.stream_len() - values.end(),
         }
     }
 }
 
 /// The elements of a stream of an Array.
-fn elements<'a>(array: Vec<u8>) -> Result<Parts<'a>> {
+fn elements<'a>(array: Vec<u8>) -> Result<RootParts<'a>> {
     let values = Values::decode(array)?;
     let ids = match values.get(values.root()).map(|root| &root.form) {
-        Some(Form::Array(elements)) => elements.clone(),
+        Some(MarshalForm::Array(elements)) => elements.clone(),
         _ => Vec::new(),
     };
-    Ok(Parts { values: Cow::Owned(values), ids })
+    Ok(RootParts { values: Cow::Owned(values), ids })
 }
 
 /// The values of streams, one of each.
-fn parts_of_streams<'a>(streams: impl IntoIterator<Item = &'a [u8]>) -> Result<Parts<'static>> {
+fn parts_of_streams<'a>(streams: impl IntoIterator<Item = &'a [u8]>) -> Result<RootParts<'static>> {
     let (values, ids) = Values::decode_each(streams)?;
-    Ok(Parts { values: Cow::Owned(values), ids })
+    Ok(RootParts { values: Cow::Owned(values), ids })
 }
 
 fn damaged_root(root: usize, error: &Error) -> Error {

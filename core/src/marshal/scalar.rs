@@ -1,10 +1,10 @@
 //! Values and keys of roots that a host can make without loading a stream: what is one object by
 //! itself, of a kind that every host has.
 
-use super::content::Content;
-use super::encoding::Encoding;
+use super::content::LinkableContent;
+use super::encoding::StringEncoding;
 use super::float::{self, Float};
-use super::index::{Index, content_at};
+use super::index::{StreamIndex, content_at};
 use super::long;
 use super::walk::StreamPosition;
 use crate::wire::Reader;
@@ -41,7 +41,11 @@ pub enum Scalar<'a> {
 const WORD: std::ops::RangeInclusive<i64> = -(1 << 62)..=(1 << 62) - 1;
 
 /// Reads the value or key at `place`; returns None if it is no scalar.
-pub(super) fn at<'a>(stream: &'a [u8], index: &Index, place: StreamPosition) -> Option<Scalar<'a>> {
+pub(super) fn at<'a>(
+    stream: &'a [u8],
+    index: &StreamIndex,
+    place: StreamPosition,
+) -> Option<Scalar<'a>> {
     let mut reader = Reader::new(stream.get(place.at..)?);
     match reader.u8()? {
         b'0' => Some(Scalar::Nil),
@@ -88,7 +92,11 @@ fn float(text: &[u8]) -> Option<Scalar<'static>> {
 }
 
 /// A String whose only variable is its encoding, and that one of those that are frequent.
-fn string<'a>(stream: &'a [u8], index: &Index, reader: &mut Reader<'a>) -> Option<Scalar<'a>> {
+fn string<'a>(
+    stream: &'a [u8],
+    index: &StreamIndex,
+    reader: &mut Reader<'a>,
+) -> Option<Scalar<'a>> {
     reader.u8()?;
     let bytes = text(reader)?;
     if long::read(reader)? != 1 {
@@ -99,7 +107,7 @@ fn string<'a>(stream: &'a [u8], index: &Index, reader: &mut Reader<'a>) -> Optio
         b';' => {
             let number = usize::try_from(long::read(reader)?).ok()?;
             let symbol = content_at(stream, *index.symbols.get(number)?, &index.context)?;
-            symbol == Content::Symbol(b"E", Encoding::BINARY)
+            symbol == LinkableContent::Symbol(b"E", StringEncoding::BINARY)
         }
         _ => false,
     };
@@ -112,34 +120,38 @@ fn string<'a>(stream: &'a [u8], index: &Index, reader: &mut Reader<'a>) -> Optio
 }
 
 /// Converts a content (a Symbol, or the target of a link), which is the same wherever it stands.
-fn content(content: Content<'_>) -> Option<Scalar<'_>> {
+fn content(content: LinkableContent<'_>) -> Option<Scalar<'_>> {
     match content {
-        Content::Symbol(bytes, encoding) => Some(Scalar::Symbol(bytes, frequent(encoding)?)),
-        Content::Float(text) => float(text),
-        Content::Interned(bytes, encoding) => Some(Scalar::String(bytes, frequent(encoding)?)),
+        LinkableContent::Symbol(bytes, encoding) => {
+            Some(Scalar::Symbol(bytes, frequent(encoding)?))
+        }
+        LinkableContent::Float(text) => float(text),
+        LinkableContent::Interned(bytes, encoding) => {
+            Some(Scalar::String(bytes, frequent(encoding)?))
+        }
         _ => None,
     }
 }
 
 /// Returns the content by which a text is identified.
-pub(super) fn text_content(scalar: Scalar<'_>) -> Option<Content<'_>> {
+pub(super) fn text_content(scalar: Scalar<'_>) -> Option<LinkableContent<'_>> {
     let encoding = |encoding| match encoding {
-        CommonEncoding::Binary => Encoding::BINARY,
-        CommonEncoding::UsAscii => Encoding::US_ASCII,
-        CommonEncoding::Utf8 => Encoding::UTF_8,
+        CommonEncoding::Binary => StringEncoding::BINARY,
+        CommonEncoding::UsAscii => StringEncoding::US_ASCII,
+        CommonEncoding::Utf8 => StringEncoding::UTF_8,
     };
     match scalar {
-        Scalar::Symbol(bytes, of) => Some(Content::Symbol(bytes, encoding(of))),
-        Scalar::String(bytes, of) => Some(Content::Interned(bytes, encoding(of))),
+        Scalar::Symbol(bytes, of) => Some(LinkableContent::Symbol(bytes, encoding(of))),
+        Scalar::String(bytes, of) => Some(LinkableContent::Interned(bytes, encoding(of))),
         _ => None,
     }
 }
 
-fn frequent(encoding: Encoding) -> Option<CommonEncoding> {
+fn frequent(encoding: StringEncoding) -> Option<CommonEncoding> {
     match encoding {
-        Encoding::BINARY => Some(CommonEncoding::Binary),
-        Encoding::US_ASCII => Some(CommonEncoding::UsAscii),
-        Encoding::UTF_8 => Some(CommonEncoding::Utf8),
+        StringEncoding::BINARY => Some(CommonEncoding::Binary),
+        StringEncoding::US_ASCII => Some(CommonEncoding::UsAscii),
+        StringEncoding::UTF_8 => Some(CommonEncoding::Utf8),
         _ => None,
     }
 }

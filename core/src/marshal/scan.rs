@@ -5,17 +5,17 @@ use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 
 use super::by_number::ByNumber;
-use super::content::Content;
+use super::content::LinkableContent;
 use super::context::Context;
-use super::index::{self, Index, Linked};
+use super::index::{self, Linked, StreamIndex};
 use super::refusal::{NotIndexable, Reason, Result};
-use super::slots::Slots;
-use super::walk::{Kind, Role, StreamPosition, Visitor, Walk};
+use super::slots::HashSlots;
+use super::walk::{LinkKind, MarshalWalk, Role, StreamPosition, Visitor};
 use super::{Hooks, LEN_MAX, long};
 use crate::wire::Reader;
 
 /// Makes the index of `stream`.
-pub(super) fn scan(stream: &[u8], hooks: Hooks) -> Result<Index> {
+pub(super) fn scan(stream: &[u8], hooks: Hooks) -> Result<StreamIndex> {
     if stream.len() > LEN_MAX {
         return Err(NotIndexable::new(Reason::TooLong, LEN_MAX));
     }
@@ -31,8 +31,8 @@ pub(super) fn scan(stream: &[u8], hooks: Hooks) -> Result<Index> {
     let mut scanner = Scanner::new(stream, hooks);
     scanner.index.has_default = has_default;
     let start = StreamPosition { at: 3, symbols: 0, objects: 0 };
-    let mut walk = Walk::new(stream, start, &mut scanner);
-    walk.number(2, Kind::Unlinked)?;
+    let mut walk = MarshalWalk::new(stream, start, &mut scanner);
+    walk.number(2, LinkKind::Unlinked)?;
     let count = walk.count(2)?;
     walk.visitor().expect_roots(count as usize);
     walk.visitor().hash_begins(2)?;
@@ -59,7 +59,7 @@ pub(super) fn scan(stream: &[u8], hooks: Hooks) -> Result<Index> {
 
 /// Kind of links that may lead to an object, in a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Target {
+enum LinkTarget {
     Itself,
     CopiedAsKey,
     Unlinked,
@@ -74,9 +74,9 @@ enum Target {
 struct Scanner<'a> {
     stream: &'a [u8],
     hooks: Hooks,
-    index: Index,
+    index: StreamIndex,
     /// By number.
-    targets: Vec<Target>,
+    targets: Vec<LinkTarget>,
     /// Number and place of each content that is no key of a root.
     definitions: Vec<(u32, u32)>,
     /// Contents that are linked to from another root, with their places and the number of links.
@@ -90,7 +90,7 @@ struct Scanner<'a> {
     /// True while the walk is in the key of a root.
     in_root_key: bool,
     /// The key of the root, as far as it is simple.
-    root_key: Option<(Content<'a>, u64)>,
+    root_key: Option<(LinkableContent<'a>, u64)>,
     keys_around: u32,
     /// True while the walk is in a part of a content, which as a whole has a number.
     in_parts: bool,
@@ -102,7 +102,7 @@ struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     fn new(stream: &'a [u8], hooks: Hooks) -> Self {
-        let index = Index { seed: RandomState::new().hash_one(0), ..Index::default() };
+        let index = StreamIndex { seed: RandomState::new().hash_one(0), ..StreamIndex::default() };
         Scanner {
             stream,
             hooks,
@@ -129,7 +129,7 @@ impl<'a> Scanner<'a> {
         let count = count.min(self.stream.len() / 8);
         self.index.offsets.reserve_exact(count + 1);
         self.index.objects.reserve_exact(count + 1);
-        self.index.roots = Slots::with_capacity(count);
+        self.index.roots = HashSlots::with_capacity(count);
     }
 
     fn root_begins(&mut self, place: StreamPosition) {
@@ -148,12 +148,12 @@ impl<'a> Scanner<'a> {
             let key = self.simple_key(self.root_start)?;
             Some((key, key.hash(seed)))
         });
-        let key = key.filter(|(key, _)| *key != Content::Float(b"0"));
-        if !matches!(key, Some((Content::Interned(..) | Content::Symbol(..), _))) {
+        let key = key.filter(|(key, _)| *key != LinkableContent::Float(b"0"));
+        if !matches!(key, Some((LinkableContent::Interned(..) | LinkableContent::Symbol(..), _))) {
             let own = self.root_objects as usize..end.objects as usize;
             for target in self.targets.get_mut(own).unwrap_or_default() {
-                if matches!(target, Target::Itself | Target::CopiedAsKey) {
-                    *target = Target::InKey;
+                if matches!(target, LinkTarget::Itself | LinkTarget::CopiedAsKey) {
+                    *target = LinkTarget::InKey;
                 }
             }
         }
@@ -166,18 +166,20 @@ impl<'a> Scanner<'a> {
         self.add_root(key, hash)
     }
 
-    fn simple_key(&self, offset: u32) -> Option<Content<'a>> {
+    fn simple_key(&self, offset: u32) -> Option<LinkableContent<'a>> {
         index::simple_key(self.stream, offset, &self.index.context, &self.index.symbols, |number| {
             self.place_of(number)
         })
     }
 
-    fn add_root(&mut self, key: Content<'a>, hash: u64) -> Result<()> {
+    fn add_root(&mut self, key: LinkableContent<'a>, hash: u64) -> Result<()> {
         let at = self.root_start;
         let equal = |other: u32| {
             // Strings of the same bytes are taken for equal whatever their encodings are.
             match (self.simple_key(other), key) {
-                (Some(Content::Interned(text, _)), Content::Interned(other, _)) => text == other,
+                (Some(LinkableContent::Interned(text, _)), LinkableContent::Interned(other, _)) => {
+                    text == other
+                }
                 (other, key) => other == Some(key),
             }
         };
@@ -230,8 +232,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// Takes note of a definition, which must be the only one of its content.
-    fn add_content(&mut self, number: u32, at: usize, content: Content<'a>) -> Result<()> {
-        if let Content::EncodingName(encoding) = content {
+    fn add_content(&mut self, number: u32, at: usize, content: LinkableContent<'a>) -> Result<()> {
+        if let LinkableContent::EncodingName(encoding) = content {
             self.add_definition(number, at);
             return match self.index.context.names_twice(encoding) {
                 true => Err(NotIndexable::new(Reason::NotCanonical, at)),
@@ -239,7 +241,7 @@ impl<'a> Scanner<'a> {
             };
         }
         let hash = content.hash(self.index.seed);
-        if let Content::Interned(text, _) = content {
+        if let LinkableContent::Interned(text, _) = content {
             self.compare_text(number, at, hash, text, &content)?;
         } else if self.index.find(self.stream, &content).is_some() {
             return Err(NotIndexable::new(Reason::NotCanonical, at));
@@ -249,7 +251,7 @@ impl<'a> Scanner<'a> {
             self.root_key = Some((content, hash));
         }
         if !is_root_key || !index::defines_key(self.stream, at as u32) {
-            if !matches!(content, Content::Symbol(..)) {
+            if !matches!(content, LinkableContent::Symbol(..)) {
                 self.add_definition(number, at);
             }
             let (stream, context, seed) = (self.stream, &self.index.context, self.index.seed);
@@ -276,12 +278,12 @@ impl<'a> Scanner<'a> {
         at: usize,
         hash: u64,
         text: &[u8],
-        content: &Content<'_>,
+        content: &LinkableContent<'_>,
     ) -> Result<()> {
         let (stream, index) = (self.stream, &self.index);
         let is_alike = |offset| {
             let other = index::content_at(stream, offset, &index.context);
-            matches!(other, Some(Content::Interned(other, _)) if other == text)
+            matches!(other, Some(LinkableContent::Interned(other, _)) if other == text)
         };
         let is_key_alike = |offset| index::defines_key(stream, offset) && is_alike(offset);
         let twin = index.contents.find(hash, is_alike);
@@ -336,7 +338,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn finish(mut self) -> Index {
+    fn finish(mut self) -> StreamIndex {
         let linked = self.linked.drain();
         let mut linked: Vec<Linked> =
             linked.map(|(number, (offset, uses))| Linked { number, offset, uses }).collect();
@@ -363,12 +365,12 @@ impl<'a> Visitor<'a> for Scanner<'a> {
         &mut self.index.context
     }
 
-    fn numbered(&mut self, _number: u32, _at: usize, kind: Kind) -> Result<()> {
+    fn numbered(&mut self, _number: u32, _at: usize, kind: LinkKind) -> Result<()> {
         self.targets.push(match kind {
-            Kind::Itself => Target::Itself,
-            Kind::CopiedAsKey => Target::CopiedAsKey,
+            LinkKind::Itself => LinkTarget::Itself,
+            LinkKind::CopiedAsKey => LinkTarget::CopiedAsKey,
             // The definition tells which content it is.
-            Kind::Unlinked | Kind::ByContent => Target::Unlinked,
+            LinkKind::Unlinked | LinkKind::ByContent => LinkTarget::Unlinked,
         });
         Ok(())
     }
@@ -379,13 +381,18 @@ impl<'a> Visitor<'a> for Scanner<'a> {
         Ok(())
     }
 
-    fn defined(&mut self, number: u32, span: Range<usize>, content: Content<'a>) -> Result<()> {
+    fn defined(
+        &mut self,
+        number: u32,
+        span: Range<usize>,
+        content: LinkableContent<'a>,
+    ) -> Result<()> {
         let target = match content {
-            Content::Interned(..) => Target::Interned,
-            Content::EncodingName(_) => Target::EncodingName,
-            _ => Target::Immediate,
+            LinkableContent::Interned(..) => LinkTarget::Interned,
+            LinkableContent::EncodingName(_) => LinkTarget::EncodingName,
+            _ => LinkTarget::Immediate,
         };
-        let is_symbol = matches!(content, Content::Symbol(..));
+        let is_symbol = matches!(content, LinkableContent::Symbol(..));
         if !is_symbol && let Some(slot) = self.targets.get_mut(number as usize) {
             *slot = target;
         }
@@ -407,17 +414,19 @@ impl<'a> Visitor<'a> for Scanner<'a> {
     fn link(&mut self, number: u32, span: Range<usize>, role: Role) -> Result<()> {
         let at = span.start;
         self.index.links.push(at as u32);
-        let target = self.targets.get(number as usize).copied().unwrap_or(Target::Unlinked);
+        let target = self.targets.get(number as usize).copied().unwrap_or(LinkTarget::Unlinked);
         let is_outside = number < self.root_objects;
         match (target, role) {
-            (Target::Interned, Role::Key) | (Target::Immediate, Role::Key | Role::Value) => {}
-            (Target::Interned, Role::Zone) if self.is_ascii(number) => {}
-            (Target::EncodingName, Role::EncodingName) => {}
-            (Target::Itself, Role::Key | Role::Value) | (Target::CopiedAsKey, Role::Value) => {
+            (LinkTarget::Interned, Role::Key)
+            | (LinkTarget::Immediate, Role::Key | Role::Value) => {}
+            (LinkTarget::Interned, Role::Zone) if self.is_ascii(number) => {}
+            (LinkTarget::EncodingName, Role::EncodingName) => {}
+            (LinkTarget::Itself, Role::Key | Role::Value)
+            | (LinkTarget::CopiedAsKey, Role::Value) => {
                 self.mix(b'@', number);
                 return if is_outside { self.share(number, at) } else { Ok(()) };
             }
-            (Target::InKey, _) => return Err(NotIndexable::new(Reason::SharedKey, at)),
+            (LinkTarget::InKey, _) => return Err(NotIndexable::new(Reason::SharedKey, at)),
             _ => return Err(NotIndexable::new(Reason::NotCanonical, at)),
         }
         if is_outside {
@@ -503,6 +512,9 @@ impl Scanner<'_> {
     /// Returns true if the interned String is in US-ASCII, as names of time zones are.
     fn is_ascii(&self, number: u32) -> bool {
         let content = self.place_of(number).and_then(|at| self.index.content(self.stream, at));
-        matches!(content, Some(Content::Interned(_, super::encoding::Encoding::US_ASCII)))
+        matches!(
+            content,
+            Some(LinkableContent::Interned(_, super::encoding::StringEncoding::US_ASCII))
+        )
     }
 }

@@ -9,7 +9,7 @@ const DELETED: u32 = u32::MAX - 1;
 
 /// Places, found by the hash of what is there.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Slots {
+pub(super) struct HashSlots {
     /// Probed one after another from where the high bits of the hash point.
     places: Vec<u32>,
     /// The low bits of each hash, so that few places are looked at in vain.
@@ -18,11 +18,11 @@ pub(super) struct Slots {
     live: usize,
 }
 
-impl Slots {
+impl HashSlots {
     /// A table that takes `count` entries before it grows.
     pub(super) fn with_capacity(count: usize) -> Self {
         let len = count + count / 3 + 4;
-        Slots { places: vec![EMPTY; len], tags: vec![0; len], filled: 0, live: 0 }
+        HashSlots { places: vec![EMPTY; len], tags: vec![0; len], filled: 0, live: 0 }
     }
 
     /// The first place of this hash that `is_it` takes.
@@ -108,7 +108,7 @@ impl Slots {
 
     /// Rebuilds the slots without deleted ones, half as large again as the live ones.
     fn rebuild(&mut self, hash_of: impl Fn(u32) -> u64) {
-        let mut larger = Slots::with_capacity(self.live + self.live / 2 + 8);
+        let mut larger = HashSlots::with_capacity(self.live + self.live / 2 + 8);
         for place in self.places() {
             larger.put(hash_of(place), place);
         }
@@ -141,7 +141,7 @@ mod tests {
         };
         // Few hashes, so that probes go far, also around the end.
         let hash_of = |place: u32| u64::from(place % 64).wrapping_mul(0x0401_0101_0101_0101) << 6;
-        let mut slots = Slots::default();
+        let mut slots = HashSlots::default();
         let mut model = Vec::new();
         for _ in 0..5_000 {
             if chance(2) == 0 && model.len() < 200 {

@@ -6,9 +6,9 @@
 use std::ops::Range;
 
 use super::edit::{Edits, Indexed};
-use super::index::{self, Index};
+use super::index::{self, StreamIndex};
 use super::patch::{self, Patch};
-use super::plan::{self, Plan, put_count};
+use super::plan::{self, ChangePlan, put_count};
 use super::refusal::{NotIndexable, Reason, Result};
 use super::update::{RemovedRoots, Update};
 use super::{Hooks, LEN_MAX, Spliced, Way, long};
@@ -16,7 +16,7 @@ use super::{Hooks, LEN_MAX, Spliced, Way, long};
 /// Applies `edits`, whose new roots are in `new`. A refusal leaves all as it was.
 pub(super) fn splice(
     stream: &mut Vec<u8>,
-    index: &mut Index,
+    index: &mut StreamIndex,
     new: Indexed<'_>,
     edits: &Edits,
 ) -> Result<Spliced> {
@@ -35,7 +35,7 @@ pub(super) fn splice(
 /// Writes all roots anew.
 fn rewrite(
     stream: &mut Vec<u8>,
-    index: &mut Index,
+    index: &mut StreamIndex,
     new: Indexed<'_>,
     edits: &Edits,
 ) -> Result<Spliced> {
@@ -58,7 +58,7 @@ struct Patches {
 }
 
 impl Patches {
-    fn new(old: Indexed<'_>, plan: Plan<'_>, count: usize) -> Result<Self> {
+    fn new(old: Indexed<'_>, plan: ChangePlan<'_>, count: usize) -> Result<Self> {
         let header_end = old.index.offsets.first().map_or(3, |&at| at as usize);
         let mut header = None;
         let mut by = 0;
@@ -68,7 +68,7 @@ impl Patches {
             by = bytes.len() as i64 - (header_end as i64 - 3);
             header = Some(bytes);
         }
-        let Plan { bytes, written, objects, relinked, .. } = plan;
+        let ChangePlan { bytes, written, objects, relinked, .. } = plan;
         let update = Update::new(old.index, written, objects, header_end, by);
         if update.len(old.stream.len()) > LEN_MAX {
             return Err(NotIndexable::new(Reason::TooLong, old.stream.len()));
@@ -79,8 +79,8 @@ impl Patches {
     fn apply(
         self,
         stream: &mut Vec<u8>,
-        index: &mut Index,
-        new: &Index,
+        index: &mut StreamIndex,
+        new: &StreamIndex,
         removed: RemovedRoots,
     ) -> Result<Spliced> {
         let mut changed = self.relink(stream);

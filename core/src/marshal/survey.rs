@@ -3,23 +3,23 @@
 use std::ops::Range;
 
 use super::by_number::ByNumber;
-use super::content::Content;
+use super::content::LinkableContent;
 use super::context::Context;
 use super::refusal::Result;
-use super::walk::{Role, StreamPosition, Visitor, Walk};
+use super::walk::{MarshalWalk, Role, StreamPosition, Visitor};
 
 /// A content that a root defines.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Definition<'a> {
+pub(super) struct ContentDefinition<'a> {
     pub(super) number: u32,
     pub(super) offset: u32,
-    pub(super) content: Content<'a>,
+    pub(super) content: LinkableContent<'a>,
 }
 
 /// Definitions and links of a root.
 #[derive(Debug, Default)]
 pub(super) struct Survey<'a> {
-    pub(super) definitions: Vec<Definition<'a>>,
+    pub(super) definitions: Vec<ContentDefinition<'a>>,
     /// Places of the definitions of symbols, in order.
     pub(super) symbols: Vec<u32>,
     /// Places of the links to objects, in order.
@@ -41,7 +41,7 @@ impl<'a> Survey<'a> {
     ) -> Result<Self> {
         let survey = Survey { start: place, ..Survey::default() };
         let mut surveyor = Surveyor { survey, context };
-        let mut walk = Walk::new(stream, place, &mut surveyor);
+        let mut walk = MarshalWalk::new(stream, place, &mut surveyor);
         walk.key()?;
         walk.value(Role::Value)?;
         let end = walk.place();
@@ -51,10 +51,10 @@ impl<'a> Survey<'a> {
 
     /// Returns true if the definition has a slot of its own. The key of a root is found by the slot of the
     /// root, the name of an encoding by a list.
-    pub(super) fn has_slot(&self, stream: &[u8], definition: &Definition<'_>) -> bool {
+    pub(super) fn has_slot(&self, stream: &[u8], definition: &ContentDefinition<'_>) -> bool {
         let is_key = definition.offset as usize == self.start.at
             && super::index::defines_key(stream, definition.offset);
-        !is_key && !matches!(definition.content, Content::EncodingName(_))
+        !is_key && !matches!(definition.content, LinkableContent::EncodingName(_))
     }
 }
 
@@ -75,9 +75,14 @@ impl<'a> Visitor<'a> for Surveyor<'a, '_> {
         Ok(())
     }
 
-    fn defined(&mut self, number: u32, span: Range<usize>, content: Content<'a>) -> Result<()> {
+    fn defined(
+        &mut self,
+        number: u32,
+        span: Range<usize>,
+        content: LinkableContent<'a>,
+    ) -> Result<()> {
         let offset = span.start as u32;
-        self.survey.definitions.push(Definition { number, offset, content });
+        self.survey.definitions.push(ContentDefinition { number, offset, content });
         Ok(())
     }
 

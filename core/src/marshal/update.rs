@@ -6,11 +6,11 @@ use std::ops::Range;
 use super::by_number::ByNumber;
 use super::context::EncodingName;
 use super::edit::Indexed;
-use super::index::{self, Index, Linked};
-use super::plan::{Plan, Written};
+use super::index::{self, Linked, StreamIndex};
+use super::plan::{ChangePlan, Written};
 use super::refusal::Result;
 use super::shifts::Shifts;
-use super::slots::Slots;
+use super::slots::HashSlots;
 use super::survey::Survey;
 use super::walk::StreamPosition;
 
@@ -30,7 +30,7 @@ pub(super) struct RemovedRoots {
 }
 
 impl RemovedRoots {
-    pub(super) fn new(old: Indexed<'_>, plan: &Plan<'_>) -> Self {
+    pub(super) fn new(old: Indexed<'_>, plan: &ChangePlan<'_>) -> Self {
         let seed = old.index.seed;
         let mut removed = RemovedRoots {
             contents: Vec::new(),
@@ -65,7 +65,7 @@ impl RemovedRoots {
 }
 
 /// A changed root, where it is then, and what the lists of the index had of it.
-struct Change {
+struct RootChange {
     written: Written,
     start: usize,
     links: Range<usize>,
@@ -73,7 +73,7 @@ struct Change {
 
 /// Changes of places and numbers.
 pub(super) struct Update {
-    changes: Vec<Change>,
+    changes: Vec<RootChange>,
     offsets: Shifts,
     objects: Shifts,
     by: i64,
@@ -82,7 +82,7 @@ pub(super) struct Update {
 impl Update {
     /// Computes the update for changed roots, if a header that now ends at `header_end` grows by `by`.
     pub(super) fn new(
-        index: &Index,
+        index: &StreamIndex,
         written: Vec<Written>,
         objects: Shifts,
         header_end: usize,
@@ -97,7 +97,7 @@ impl Update {
             let start = (from as i64 + by) as usize;
             by += (written.end - written.start) as i64 - (to - from) as i64;
             offsets.add(to as u32, by);
-            changes.push(Change { written, start, links: place(from)..place(to) });
+            changes.push(RootChange { written, start, links: place(from)..place(to) });
         }
         Update { changes, offsets, objects, by }
     }
@@ -124,8 +124,8 @@ impl Update {
     pub(super) fn apply(
         &self,
         stream: &[u8],
-        index: &mut Index,
-        new: &Index,
+        index: &mut StreamIndex,
+        new: &StreamIndex,
         removed: RemovedRoots,
     ) -> Result<()> {
         remove(index, &removed);
@@ -147,7 +147,7 @@ impl Update {
         before.is_some_and(|change| at < change.written.old_end.at)
     }
 
-    fn renumber_context(&self, index: &mut Index) {
+    fn renumber_context(&self, index: &mut StreamIndex) {
         let mut context = std::mem::take(&mut index.context);
         let stays = |symbol: u32| {
             // Symbols of roots that stay keep their numbers.
@@ -162,7 +162,7 @@ impl Update {
     }
 
     /// Moves what is known of the roots that stay.
-    fn shift(&self, index: &mut Index) {
+    fn shift(&self, index: &mut StreamIndex) {
         index.linked.retain(|linked| linked.uses > 0 && !self.is_gone(linked.offset));
         if !self.objects.is_empty() {
             index
@@ -176,7 +176,7 @@ impl Update {
     }
 
     /// The roots that there are then, and the first object of each.
-    fn move_roots(&self, index: &mut Index) {
+    fn move_roots(&self, index: &mut StreamIndex) {
         let count = index.root_count();
         // A root may have no object: which ones are behind a change is told by their order.
         for (nth, change) in self.changes.iter().enumerate() {
@@ -207,7 +207,7 @@ impl Update {
     }
 
     /// Surveys the changed roots.
-    fn surveys<'s>(&self, stream: &'s [u8], index: &mut Index) -> Result<Vec<Survey<'s>>> {
+    fn surveys<'s>(&self, stream: &'s [u8], index: &mut StreamIndex) -> Result<Vec<Survey<'s>>> {
         let mut context = std::mem::take(&mut index.context);
         let mut surveys = Vec::with_capacity(self.changes.len());
         for change in &self.changes {
@@ -229,7 +229,7 @@ impl Update {
     }
 
     /// Puts links and symbols of the changed roots in the place of those they had.
-    fn splice_lists(&self, index: &mut Index, surveys: &[Survey<'_>]) {
+    fn splice_lists(&self, index: &mut StreamIndex, surveys: &[Survey<'_>]) {
         // From the last to the first, so that what is before stays where it is.
         for (change, survey) in self.changes.iter().zip(surveys).rev() {
             index.links.splice(change.links.clone(), survey.links.iter().copied());
@@ -244,7 +244,7 @@ impl Update {
     }
 
     /// The groups of roots as they are then.
-    fn groups(&self, index: &Index, new: &Index) -> Vec<(u32, u32)> {
+    fn groups(&self, index: &StreamIndex, new: &StreamIndex) -> Vec<(u32, u32)> {
         if index.groups.is_empty() && new.groups.is_empty() {
             return Vec::new();
         }
@@ -280,7 +280,7 @@ impl Update {
 }
 
 /// Takes what the changed roots have out of the slots and counts.
-fn remove(index: &mut Index, removed: &RemovedRoots) {
+fn remove(index: &mut StreamIndex, removed: &RemovedRoots) {
     for &(hash, place) in &removed.contents {
         index.contents.remove(hash, place);
     }
@@ -302,10 +302,15 @@ fn remove(index: &mut Index, removed: &RemovedRoots) {
 }
 
 /// Counts the links that come, and those that remain to what changed roots still define.
-fn add_uses(stream: &[u8], index: &mut Index, surveys: &[Survey<'_>], removed: &RemovedRoots) {
+fn add_uses(
+    stream: &[u8],
+    index: &mut StreamIndex,
+    surveys: &[Survey<'_>],
+    removed: &RemovedRoots,
+) {
     for survey in surveys {
         for definition in &survey.definitions {
-            if matches!(definition.content, super::content::Content::Symbol(..)) {
+            if matches!(definition.content, super::content::LinkableContent::Symbol(..)) {
                 continue;
             }
             if let Some(&uses) = removed.objects_kept.get(&definition.number) {
@@ -330,7 +335,7 @@ fn add_uses(stream: &[u8], index: &mut Index, surveys: &[Survey<'_>], removed: &
     }
 }
 
-fn add_linked(index: &mut Index, number: u32, offset: u32, uses: u32) {
+fn add_linked(index: &mut StreamIndex, number: u32, offset: u32, uses: u32) {
     match index.linked.binary_search_by_key(&number, |linked| linked.number) {
         Ok(at) => {
             if let Some(linked) = index.linked.get_mut(at) {
@@ -342,9 +347,9 @@ fn add_linked(index: &mut Index, number: u32, offset: u32, uses: u32) {
 }
 
 /// Adds what the changed roots define, and their keys, to the slots.
-fn add_slots(stream: &[u8], index: &mut Index, surveys: &[Survey<'_>]) {
-    let mut contents: Slots = std::mem::take(&mut index.contents);
-    let mut roots: Slots = std::mem::take(&mut index.roots);
+fn add_slots(stream: &[u8], index: &mut StreamIndex, surveys: &[Survey<'_>]) {
+    let mut contents: HashSlots = std::mem::take(&mut index.contents);
+    let mut roots: HashSlots = std::mem::take(&mut index.roots);
     let seed = index.seed;
     for survey in surveys.iter().filter(|survey| survey.start != survey.end) {
         for definition in &survey.definitions {

@@ -31,20 +31,21 @@ pub type Span = Range<usize>;
 
 /// One value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Value {
+pub struct MarshalValue {
     /// Form of the value.
-    pub form: Form,
+    pub form: MarshalForm,
     /// Rare parts of the value.
     pub rare: Option<Box<RareParts>>,
     /// Start of the value in the stream, in bytes.
     pub offset: usize,
 }
 
-impl Value {
+impl MarshalValue {
     /// Returns true if its rare parts go without saying: modules, and the variables of an object or of the bytes that its
     /// class wrote.
     pub fn is_plain(&self) -> bool {
-        let writes_itself = matches!(self.form, Form::OwnBytes { .. } | Form::Object { .. });
+        let writes_itself =
+            matches!(self.form, MarshalForm::OwnBytes { .. } | MarshalForm::Object { .. });
         self.rare
             .as_ref()
             .is_none_or(|rare| rare.class.is_none() && (rare.variables.is_empty() || writes_itself))
@@ -53,7 +54,7 @@ impl Value {
 
 /// Form of a value: its kind and its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Form {
+pub enum MarshalForm {
     /// Nothing.
     Nil,
     /// True or false.
@@ -156,7 +157,7 @@ pub enum TextEncoding {
 #[derive(Debug, Clone)]
 pub struct Values {
     stream: Vec<u8>,
-    values: Vec<Value>,
+    values: Vec<MarshalValue>,
     symbols: Vec<Span>,
     root: ValueId,
     end: usize,
@@ -169,7 +170,7 @@ impl Values {
     ///
     /// `Format`, `Truncated` or `Limit`, with the offset.
     pub fn decode(stream: Vec<u8>) -> Result<Values> {
-        let mut decoder = Decoder::new(&stream);
+        let mut decoder = ValueDecoder::new(&stream);
         decoder.version()?;
         let root = decoder.value()?;
         Ok(decoder.done().into_values(stream, root))
@@ -183,7 +184,7 @@ impl Values {
     /// `Format` if it is no plain Hash, and those of [`Values::decode`] for what stands before its
     /// entries.
     pub fn decode_hash(stream: Vec<u8>) -> Result<(Values, Option<Error>)> {
-        let mut decoder = Decoder::new(&stream);
+        let mut decoder = ValueDecoder::new(&stream);
         decoder.version()?;
         let (root, damage) = decoder.hash_up_to_damage()?;
         Ok((decoder.done().into_values(stream, root), damage))
@@ -202,7 +203,7 @@ impl Values {
             all.extend_from_slice(stream);
             ends.push(all.len());
         }
-        let mut decoder = Decoder::new(&all);
+        let mut decoder = ValueDecoder::new(&all);
         let roots = ends.into_iter().map(|end| decoder.stream_up_to(end));
         let roots = roots.collect::<Result<Vec<_>>>()?;
         let root = roots.first().copied().unwrap_or(ValueId(0));
@@ -215,7 +216,7 @@ impl Values {
     }
 
     /// A value.
-    pub fn get(&self, id: ValueId) -> Option<&Value> {
+    pub fn get(&self, id: ValueId) -> Option<&MarshalValue> {
         self.values.get(id.0 as usize)
     }
 
@@ -230,27 +231,27 @@ impl Values {
     }
 
     /// The name of a value's class.
-    pub fn class_name<'a>(&'a self, value: &'a Value) -> &'a [u8] {
+    pub fn class_name<'a>(&'a self, value: &'a MarshalValue) -> &'a [u8] {
         if let Some(class) = value.rare.as_ref().and_then(|rare| rare.class) {
             return self.symbol(class);
         }
         match &value.form {
-            Form::Nil => b"NilClass",
-            Form::Boolean(true) => b"TrueClass",
-            Form::Boolean(false) => b"FalseClass",
-            Form::Integer(_) | Form::LargeInteger { .. } => b"Integer",
-            Form::Float(_) => b"Float",
-            Form::Symbol(_) => b"Symbol",
-            Form::String { .. } => b"String",
-            Form::Regexp { .. } => b"Regexp",
-            Form::Class(_) => b"Class",
-            Form::Module(_) => b"Module",
-            Form::Array(_) => b"Array",
-            Form::Hash { .. } => b"Hash",
-            Form::Struct { class, .. }
-            | Form::Object { class, .. }
-            | Form::OwnBytes { class, .. }
-            | Form::OwnValue { class, .. } => self.symbol(*class),
+            MarshalForm::Nil => b"NilClass",
+            MarshalForm::Boolean(true) => b"TrueClass",
+            MarshalForm::Boolean(false) => b"FalseClass",
+            MarshalForm::Integer(_) | MarshalForm::LargeInteger { .. } => b"Integer",
+            MarshalForm::Float(_) => b"Float",
+            MarshalForm::Symbol(_) => b"Symbol",
+            MarshalForm::String { .. } => b"String",
+            MarshalForm::Regexp { .. } => b"Regexp",
+            MarshalForm::Class(_) => b"Class",
+            MarshalForm::Module(_) => b"Module",
+            MarshalForm::Array(_) => b"Array",
+            MarshalForm::Hash { .. } => b"Hash",
+            MarshalForm::Struct { class, .. }
+            | MarshalForm::Object { class, .. }
+            | MarshalForm::OwnBytes { class, .. }
+            | MarshalForm::OwnValue { class, .. } => self.symbol(*class),
         }
     }
 
@@ -267,7 +268,7 @@ impl Values {
 
 /// The values that a decoder read, without the bytes that it borrowed.
 struct Decoded {
-    values: Vec<Value>,
+    values: Vec<MarshalValue>,
     symbols: Vec<Span>,
     end: usize,
 }
@@ -286,10 +287,10 @@ struct Variables {
     others: Vec<(SymbolId, ValueId)>,
 }
 
-struct Decoder<'a> {
+struct ValueDecoder<'a> {
     stream: &'a [u8],
     reader: Reader<'a>,
-    values: Vec<Value>,
+    values: Vec<MarshalValue>,
     symbols: Vec<Span>,
     /// Values that links may name, in the order of their numbers.
     numbered: Vec<ValueId>,
@@ -298,9 +299,9 @@ struct Decoder<'a> {
     depth: u32,
 }
 
-impl<'a> Decoder<'a> {
+impl<'a> ValueDecoder<'a> {
     fn new(stream: &'a [u8]) -> Self {
-        Decoder {
+        ValueDecoder {
             stream,
             reader: Reader::new(stream),
             values: Vec::new(),
@@ -364,7 +365,7 @@ impl<'a> Decoder<'a> {
             }
         }
         if let Some(value) = self.values.get_mut(id.0 as usize) {
-            value.form = Form::Hash { entries, default };
+            value.form = MarshalForm::Hash { entries, default };
         }
         Ok((id, damage))
     }
@@ -427,7 +428,7 @@ impl<'a> Decoder<'a> {
     /// A value that is filled in later, because what is in it may link to it.
     fn add(&mut self, offset: usize) -> ValueId {
         let id = ValueId(self.values.len() as u32);
-        self.values.push(Value { form: Form::Nil, rare: None, offset });
+        self.values.push(MarshalValue { form: MarshalForm::Nil, rare: None, offset });
         id
     }
 
@@ -438,42 +439,42 @@ impl<'a> Decoder<'a> {
         kind: u8,
         id: ValueId,
         rare: Option<&mut RareParts>,
-    ) -> Result<Form> {
+    ) -> Result<MarshalForm> {
         // Of an object with bytes of its own, the number comes last.
         if !matches!(kind, b'0' | b'T' | b'F' | b'i' | b':' | b';' | b'u') {
             self.numbered.push(id);
         }
         let form = match kind {
-            b'0' => Form::Nil,
-            b'T' => Form::Boolean(true),
-            b'F' => Form::Boolean(false),
-            b'i' => Form::Integer(self.long()?),
-            b':' => Form::Symbol(self.symbol()?),
-            b';' => Form::Symbol(self.symbol_link()?),
+            b'0' => MarshalForm::Nil,
+            b'T' => MarshalForm::Boolean(true),
+            b'F' => MarshalForm::Boolean(false),
+            b'i' => MarshalForm::Integer(self.long()?),
+            b':' => MarshalForm::Symbol(self.symbol()?),
+            b';' => MarshalForm::Symbol(self.symbol_link()?),
             b'"' => return self.string(rare),
             b'u' => return self.own_bytes(id, rare),
-            b'f' => Form::Float(self.sized()?),
+            b'f' => MarshalForm::Float(self.sized()?),
             b'l' => self.large_integer()?,
             b'/' => self.regexp()?,
-            b'c' => Form::Class(self.sized()?),
-            b'm' | b'M' => Form::Module(self.sized()?),
-            b'[' => Form::Array(self.values_of(1, Self::value)?),
-            b'{' => Form::Hash { entries: self.values_of(2, Self::entry)?, default: None },
+            b'c' => MarshalForm::Class(self.sized()?),
+            b'm' | b'M' => MarshalForm::Module(self.sized()?),
+            b'[' => MarshalForm::Array(self.values_of(1, Self::value)?),
+            b'{' => MarshalForm::Hash { entries: self.values_of(2, Self::entry)?, default: None },
             b'}' => {
                 let entries = self.values_of(2, Self::entry)?;
-                Form::Hash { entries, default: Some(self.value()?) }
+                MarshalForm::Hash { entries, default: Some(self.value()?) }
             }
             b'S' => {
                 let class = self.symbol_or_link()?;
-                Form::Struct { class, members: self.values_of(2, Self::variable)? }
+                MarshalForm::Struct { class, members: self.values_of(2, Self::variable)? }
             }
             b'o' => {
                 let class = self.symbol_or_link()?;
-                Form::Object { class, variables: self.values_of(2, Self::variable)? }
+                MarshalForm::Object { class, variables: self.values_of(2, Self::variable)? }
             }
             b'U' | b'd' => {
                 let class = self.symbol_or_link()?;
-                Form::OwnValue { class, value: self.value()? }
+                MarshalForm::OwnValue { class, value: self.value()? }
             }
             other => {
                 let found = format!("the byte {other:#04x}");
@@ -488,7 +489,7 @@ impl<'a> Decoder<'a> {
         Ok(form)
     }
 
-    fn string(&mut self, rare: Option<&mut RareParts>) -> Result<Form> {
+    fn string(&mut self, rare: Option<&mut RareParts>) -> Result<MarshalForm> {
         let text = self.sized()?;
         let mut encoding = TextEncoding::Binary;
         if let Some(rare) = rare {
@@ -496,20 +497,20 @@ impl<'a> Decoder<'a> {
             encoding = variables.encoding.unwrap_or(encoding);
             rare.variables = variables.others;
         }
-        Ok(Form::String { text, encoding })
+        Ok(MarshalForm::String { text, encoding })
     }
 
-    fn own_bytes(&mut self, id: ValueId, rare: Option<&mut RareParts>) -> Result<Form> {
+    fn own_bytes(&mut self, id: ValueId, rare: Option<&mut RareParts>) -> Result<MarshalForm> {
         let class = self.symbol_or_link()?;
         let bytes = self.sized()?;
         if let Some(rare) = rare {
             rare.variables = self.variables()?.others;
         }
         self.numbered.push(id);
-        Ok(Form::OwnBytes { class, bytes })
+        Ok(MarshalForm::OwnBytes { class, bytes })
     }
 
-    fn large_integer(&mut self) -> Result<Form> {
+    fn large_integer(&mut self) -> Result<MarshalForm> {
         let at = self.at();
         let is_negative = match self.byte()? {
             b'+' => false,
@@ -520,12 +521,12 @@ impl<'a> Decoder<'a> {
             }
         };
         let count = self.count(2)?;
-        Ok(Form::LargeInteger { is_negative, digits: self.take(count * 2)? })
+        Ok(MarshalForm::LargeInteger { is_negative, digits: self.take(count * 2)? })
     }
 
-    fn regexp(&mut self) -> Result<Form> {
+    fn regexp(&mut self) -> Result<MarshalForm> {
         let source = self.sized()?;
-        Ok(Form::Regexp { source, options: self.byte()? })
+        Ok(MarshalForm::Regexp { source, options: self.byte()? })
     }
 
     /// As many as a count says, each of at least `least` bytes.
@@ -558,13 +559,13 @@ impl<'a> Decoder<'a> {
                 self.symbols.get(name.0 as usize).and_then(|span| self.stream.get(span.clone()));
             let form = self.values.get(value.0 as usize).map(|value| &value.form);
             match (text, form) {
-                (Some(b"E"), Some(Form::Boolean(true))) => {
+                (Some(b"E"), Some(MarshalForm::Boolean(true))) => {
                     variables.encoding = Some(TextEncoding::Utf8);
                 }
-                (Some(b"E"), Some(Form::Boolean(false))) => {
+                (Some(b"E"), Some(MarshalForm::Boolean(false))) => {
                     variables.encoding = Some(TextEncoding::UsAscii);
                 }
-                (Some(b"encoding"), Some(Form::String { .. })) => {
+                (Some(b"encoding"), Some(MarshalForm::String { .. })) => {
                     variables.encoding = Some(TextEncoding::Named(value));
                 }
                 _ => variables.others.push((name, value)),

@@ -29,9 +29,9 @@ use std::ops::Range;
 
 use crate::wire::Reader;
 
-use super::content::Content;
+use super::content::LinkableContent;
 use super::context::{Context, EncodingName, Special};
-use super::encoding::Encoding;
+use super::encoding::StringEncoding;
 use super::float::{self, Float};
 use super::long;
 use super::refusal::{NotIndexable, Reason, Result};
@@ -56,12 +56,12 @@ pub(super) enum Role {
 
 /// Kind of links that may lead to an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LinkKind {
     /// It is itself, and may be linked to from anywhere.
     Itself,
     /// It is itself, but as a key it would be copied.
     CopiedAsKey,
-    /// It is a [`Content`].
+    /// It is a [`LinkableContent`].
     ByContent,
     /// There is nothing that could link to it.
     Unlinked,
@@ -69,14 +69,14 @@ pub(super) enum Kind {
 
 /// Who is told what a walk meets, and takes no note of what it has no method for.
 pub(super) trait Visitor<'a> {
-    /// True if the visitor is told the parts of a [`Content`] (the symbol and the name of its encoding) too.
+    /// True if the visitor is told the parts of a [`LinkableContent`] (the symbol and the name of its encoding) too.
     const PARTS: bool;
 
     /// Returns the facts about the stream that the walk knows, and adds to.
     fn context(&mut self) -> &mut Context;
 
     /// An object takes its number. Each does, in order.
-    fn numbered(&mut self, _number: u32, _at: usize, _kind: Kind) -> Result<()> {
+    fn numbered(&mut self, _number: u32, _at: usize, _kind: LinkKind) -> Result<()> {
         Ok(())
     }
 
@@ -86,7 +86,12 @@ pub(super) trait Visitor<'a> {
     }
 
     /// A content is defined, whose number was told before.
-    fn defined(&mut self, _number: u32, _span: Range<usize>, _content: Content<'a>) -> Result<()> {
+    fn defined(
+        &mut self,
+        _number: u32,
+        _span: Range<usize>,
+        _content: LinkableContent<'a>,
+    ) -> Result<()> {
         Ok(())
     }
 
@@ -145,7 +150,7 @@ pub(super) struct StreamPosition {
 }
 
 /// A walk in progress.
-pub(super) struct Walk<'a, 'v, V> {
+pub(super) struct MarshalWalk<'a, 'v, V> {
     stream_len: usize,
     reader: Reader<'a>,
     stream: &'a [u8],
@@ -168,11 +173,11 @@ enum Owner {
     Other,
 }
 
-impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
+impl<'a, 'v, V: Visitor<'a>> MarshalWalk<'a, 'v, V> {
     /// A walk over `stream` from `place` on.
     pub(super) fn new(stream: &'a [u8], place: StreamPosition, visitor: &'v mut V) -> Self {
         let rest = stream.get(place.at..).unwrap_or_default();
-        Walk {
+        MarshalWalk {
             stream_len: stream.len(),
             reader: Reader::new(rest),
             stream,
@@ -247,7 +252,7 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
 
     /// Takes the number that the next object gets.
     #[inline]
-    pub(super) fn number(&mut self, at: usize, kind: Kind) -> Result<u32> {
+    pub(super) fn number(&mut self, at: usize, kind: LinkKind) -> Result<u32> {
         let number = self.objects;
         // The stream has fewer than 2^32 bytes, and each object takes one at least.
         self.objects = number.wrapping_add(1);
@@ -276,7 +281,7 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
     }
 
     #[inline]
-    fn define(&mut self, number: u32, from: usize, content: Content<'a>) -> Result<()> {
+    fn define(&mut self, number: u32, from: usize, content: LinkableContent<'a>) -> Result<()> {
         if self.in_content {
             return Ok(());
         }
@@ -338,21 +343,24 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
             self.visitor.symbol_numbered(number, at)?;
         }
         // The number is taken before that of the symbol that may be met in the encoding.
-        let encoding = if encoded { self.encoding_of_symbol(at, text)? } else { Encoding::BINARY };
+        let encoding =
+            if encoded { self.encoding_of_symbol(at, text)? } else { StringEncoding::BINARY };
         self.visitor.context().symbol_defined(number, text, encoding);
-        self.define(number, at, Content::Symbol(text, encoding))?;
+        self.define(number, at, LinkableContent::Symbol(text, encoding))?;
         Ok(number)
     }
 
     /// The encoding of a symbol, which is written only where it makes a difference.
-    fn encoding_of_symbol(&mut self, at: usize, text: &[u8]) -> Result<Encoding> {
+    fn encoding_of_symbol(&mut self, at: usize, text: &[u8]) -> Result<StringEncoding> {
         let encoding = self.only_encoding(at)?;
         let makes_a_difference = match encoding.name() {
             Some(name) => {
                 !text.is_ascii() || name.starts_with("UTF-16") || name.starts_with("UTF-32")
             }
             None => {
-                encoding == Encoding::UTF_8 && !text.is_ascii() && std::str::from_utf8(text).is_ok()
+                encoding == StringEncoding::UTF_8
+                    && !text.is_ascii()
+                    && std::str::from_utf8(text).is_ok()
             }
         };
         if makes_a_difference { Ok(encoding) } else { Err(refused(Reason::NotCanonical, at)) }
@@ -400,18 +408,18 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
     #[inline]
     fn string(&mut self, at: usize, role: Role, wrapped: bool) -> Result<()> {
         match role {
-            Role::Value => self.text(at, Kind::CopiedAsKey, wrapped),
-            Role::Passing => self.text(at, Kind::Unlinked, wrapped),
+            Role::Value => self.text(at, LinkKind::CopiedAsKey, wrapped),
+            Role::Passing => self.text(at, LinkKind::Unlinked, wrapped),
             Role::Key | Role::Zone => self.interned(at, role, wrapped),
             Role::EncodingName if !wrapped => {
-                let number = self.number(at, Kind::ByContent)?;
+                let number = self.number(at, LinkKind::ByContent)?;
                 let name = self.sized()?;
-                let Some(encoding) = Encoding::named(name) else {
+                let Some(encoding) = StringEncoding::named(name) else {
                     return Err(refused(Reason::NotCanonical, at));
                 };
                 let name = EncodingName { number, offset: at as u32, encoding };
                 self.visitor.context().encoding_defined(name);
-                self.define(number, at, Content::EncodingName(encoding))
+                self.define(number, at, LinkableContent::EncodingName(encoding))
             }
             Role::EncodingName => Err(refused(Reason::NotCanonical, at)),
         }
@@ -419,7 +427,7 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
 
     /// A String that is itself.
     #[inline]
-    fn text(&mut self, at: usize, kind: Kind, wrapped: bool) -> Result<()> {
+    fn text(&mut self, at: usize, kind: LinkKind, wrapped: bool) -> Result<()> {
         self.number(at, kind)?;
         let text = self.sized()?;
         self.visitor.bytes(text);
@@ -429,19 +437,19 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
     /// A String that the host interns when it loads it.
     #[inline]
     fn interned(&mut self, at: usize, role: Role, wrapped: bool) -> Result<()> {
-        let number = self.number(at, Kind::ByContent)?;
+        let number = self.number(at, LinkKind::ByContent)?;
         let text = self.sized()?;
-        let encoding = if wrapped { self.only_encoding(at)? } else { Encoding::BINARY };
-        if role == Role::Zone && encoding != Encoding::US_ASCII {
+        let encoding = if wrapped { self.only_encoding(at)? } else { StringEncoding::BINARY };
+        if role == Role::Zone && encoding != StringEncoding::US_ASCII {
             return Err(refused(Reason::NotCanonical, at));
         }
-        self.define(number, at, Content::Interned(text, encoding))
+        self.define(number, at, LinkableContent::Interned(text, encoding))
     }
 
     /// Instance variables that are an encoding and nothing else: with others, the host would make a
     /// copy without them.
     #[inline]
-    fn only_encoding(&mut self, at: usize) -> Result<Encoding> {
+    fn only_encoding(&mut self, at: usize) -> Result<StringEncoding> {
         // A content has no contents with an encoding in it, so there is nothing around to return to.
         self.in_content = !V::PARTS;
         self.visitor.parts(true);
@@ -452,7 +460,7 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
     }
 
     #[inline]
-    fn encoding_alone(&mut self, at: usize) -> Result<Encoding> {
+    fn encoding_alone(&mut self, at: usize) -> Result<StringEncoding> {
         if self.long()? != 1 {
             return Err(refused(Reason::NotCanonical, at));
         }
@@ -468,11 +476,11 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
 
     /// An encoding behind its symbol.
     #[inline]
-    fn encoding(&mut self, special: Special) -> Result<Encoding> {
+    fn encoding(&mut self, special: Special) -> Result<StringEncoding> {
         let at = self.at();
         match (special, self.byte()?) {
-            (Special::ShortEncoding, b'T') => Ok(Encoding::UTF_8),
-            (Special::ShortEncoding, b'F') => Ok(Encoding::US_ASCII),
+            (Special::ShortEncoding, b'T') => Ok(StringEncoding::UTF_8),
+            (Special::ShortEncoding, b'F') => Ok(StringEncoding::US_ASCII),
             (Special::LongEncoding, b'"') => {
                 let number = self.objects;
                 self.string(at, Role::EncodingName, false)?;
@@ -488,7 +496,7 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
         }
     }
 
-    fn encoding_named(&mut self, number: u32, at: usize) -> Result<Encoding> {
+    fn encoding_named(&mut self, number: u32, at: usize) -> Result<StringEncoding> {
         let encoding = self.visitor.context().encoding(number);
         encoding.ok_or_else(|| refused(Reason::NotCanonical, at))
     }
@@ -498,11 +506,11 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
         let text = self.sized()?;
         match float::classify(text) {
             Some(Float::Immediate) => {
-                let number = self.number(at, Kind::ByContent)?;
-                self.define(number, at, Content::Float(text))
+                let number = self.number(at, LinkKind::ByContent)?;
+                self.define(number, at, LinkableContent::Float(text))
             }
             Some(Float::Heap) => {
-                self.number(at, Kind::Itself)?;
+                self.number(at, LinkKind::Itself)?;
                 self.tell_bytes(at);
                 Ok(())
             }
@@ -529,9 +537,9 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
     }
 
     fn class(&mut self, at: usize, kind: u8) -> Result<()> {
-        let number = self.number(at, Kind::ByContent)?;
+        let number = self.number(at, LinkKind::ByContent)?;
         let name = self.sized()?;
-        self.define(number, at, Content::Class(kind, name))
+        self.define(number, at, LinkableContent::Class(kind, name))
     }
 
     /// Something with instance variables, behind its `I`.
@@ -568,13 +576,13 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
         }
         let is_dressed = extended || of_subclass;
         let hidden = role == Role::Passing;
-        let linked = if hidden { Kind::Unlinked } else { Kind::Itself };
+        let linked = if hidden { LinkKind::Unlinked } else { LinkKind::Itself };
         let owner = match kind {
             b'"' if is_dressed => {
                 if role != Role::Value && (extended || role != Role::Key) {
                     return Err(refused(Reason::NotCanonical, at));
                 }
-                let kind = if extended { Kind::CopiedAsKey } else { linked };
+                let kind = if extended { LinkKind::CopiedAsKey } else { linked };
                 return self.text(at, kind, wrapped);
             }
             b'/' => return self.regexp(at, linked, wrapped),
@@ -588,7 +596,7 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
         if wrapped { self.variables(owner).map(drop) } else { Ok(()) }
     }
 
-    fn array(&mut self, at: usize, kind: Kind) -> Result<Owner> {
+    fn array(&mut self, at: usize, kind: LinkKind) -> Result<Owner> {
         self.number(at, kind)?;
         let from = self.at();
         let count = self.count(1)?;
@@ -600,7 +608,7 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
         Ok(Owner::Other)
     }
 
-    fn hash(&mut self, at: usize, kind: Kind, with_default: bool) -> Result<Owner> {
+    fn hash(&mut self, at: usize, kind: LinkKind, with_default: bool) -> Result<Owner> {
         self.number(at, kind)?;
         let count = self.count(2)?;
         self.visitor.hash_begins(at)?;
@@ -623,7 +631,7 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
         self.value(Role::Value)
     }
 
-    fn structure(&mut self, at: usize, kind: Kind) -> Result<Owner> {
+    fn structure(&mut self, at: usize, kind: LinkKind) -> Result<Owner> {
         self.number(at, kind)?;
         self.visitor.bytes(b"S");
         self.name()?;
@@ -636,7 +644,7 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
     }
 
     fn object(&mut self, at: usize, role: Role) -> Result<()> {
-        let kind = if role == Role::Passing { Kind::Unlinked } else { Kind::Itself };
+        let kind = if role == Role::Passing { LinkKind::Unlinked } else { LinkKind::Itself };
         self.number(at, kind)?;
         self.visitor.bytes(b"o");
         let class = self.name()?;
@@ -687,7 +695,7 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
 
     /// An object that its class dumps as another one.
     fn own_object(&mut self, at: usize, role: Role) -> Result<()> {
-        let kind = if role == Role::Passing { Kind::Unlinked } else { Kind::Itself };
+        let kind = if role == Role::Passing { LinkKind::Unlinked } else { LinkKind::Itself };
         self.number(at, kind)?;
         self.visitor.bytes(b"U");
         if self.known_class(at)? { self.value(Role::Passing) } else { self.value(Role::Value) }
@@ -702,7 +710,7 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
         if wrapped {
             self.variables(Owner::OwnBytes)?;
         }
-        self.number(at, Kind::Itself).map(drop)
+        self.number(at, LinkKind::Itself).map(drop)
     }
 
     /// The class of an object that its own code dumps, and whether it is a known one.
@@ -715,19 +723,20 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
         Ok(is_known)
     }
 
-    fn regexp(&mut self, at: usize, kind: Kind, wrapped: bool) -> Result<()> {
+    fn regexp(&mut self, at: usize, kind: LinkKind, wrapped: bool) -> Result<()> {
         self.number(at, kind)?;
         let text = self.sized()?;
         let options = self.byte()?;
         self.tell_bytes(at);
-        let encoding = if wrapped { self.variables(Owner::Regexp)? } else { Encoding::BINARY };
+        let encoding =
+            if wrapped { self.variables(Owner::Regexp)? } else { StringEncoding::BINARY };
         // Of a Regexp, the options and the encoding say the same, and loading takes both from the
         // text. What is not surely the same again is left to the host.
         let is_plain = text.is_ascii() && options & !0x27 == 0;
         let is_fixed = options & !0x07 == 0x10;
         let is_usual = match encoding {
-            Encoding::BINARY => false,
-            Encoding::US_ASCII => is_plain,
+            StringEncoding::BINARY => false,
+            StringEncoding::US_ASCII => is_plain,
             _ => is_fixed,
         };
         if is_usual { Ok(()) } else { Err(refused(Reason::NotCanonical, at)) }
@@ -735,13 +744,13 @@ impl<'a, 'v, V: Visitor<'a>> Walk<'a, 'v, V> {
 
     /// Instance variables behind an object. Gives the encoding.
     #[inline]
-    fn variables(&mut self, owner: Owner) -> Result<Encoding> {
+    fn variables(&mut self, owner: Owner) -> Result<StringEncoding> {
         let at = self.at();
         let count = self.count(2)?;
         if count == 0 {
             return Err(refused(Reason::NotCanonical, at));
         }
-        let mut encoding = Encoding::BINARY;
+        let mut encoding = StringEncoding::BINARY;
         let mut seen = Names::default();
         for nth in 0..count {
             let name_at = self.at();
@@ -821,16 +830,16 @@ impl Names {
 
 /// Returns the kind of links to a whole number in digits of two bytes: those of 63 bits are no objects to
 /// the host. Returns None if it would be written as a Fixnum.
-fn kind_of_whole_number(negative: bool, digits: &[u8]) -> Option<Kind> {
+fn kind_of_whole_number(negative: bool, digits: &[u8]) -> Option<LinkKind> {
     if digits.len() > 8 {
-        return Some(Kind::Itself);
+        return Some(LinkKind::Itself);
     }
     let size = digits.iter().rev().fold(0_u64, |size, &digit| (size << 8) | u64::from(digit));
     let above = |bits: u32| if negative { size > 1 << bits } else { size >= 1 << bits };
     match (above(30), above(62)) {
         (false, _) => None,
-        (true, false) => Some(Kind::Unlinked),
-        (true, true) => Some(Kind::Itself),
+        (true, false) => Some(LinkKind::Unlinked),
+        (true, true) => Some(LinkKind::Itself),
     }
 }
 

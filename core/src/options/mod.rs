@@ -193,14 +193,14 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Default, PartialEq)]
-    struct Reading {
+    struct ReadingOptions {
         is_fast: bool,
         rows: u32,
         patience: Option<f64>,
         mode: String,
     }
 
-    impl NamedOptions for Reading {
+    impl NamedOptions for ReadingOptions {
         const OPTIONS: &'static [OptionSpec] = &[
             OptionSpec { name: "fast", kind: OptionKind::Flag, default: "false", summary: "" },
             OptionSpec { name: "rows", kind: OptionKind::POSITIVE_32, default: "0", summary: "" },
@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    const TABLES: &[&[OptionSpec]] = &[Reading::OPTIONS];
+    const TABLES: &[&[OptionSpec]] = &[ReadingOptions::OPTIONS];
 
     fn told(name: &str, text: &str) -> String {
         let mut settings = Settings::of(TABLES);
@@ -241,8 +241,8 @@ mod tests {
             settings.give_text(name, text).unwrap();
         }
         let mode = "mute".to_owned();
-        let expected = Reading { is_fast: true, rows: 7, patience: Some(0.5), mode };
-        assert_eq!(settings.take::<Reading>().unwrap(), expected);
+        let expected = ReadingOptions { is_fast: true, rows: 7, patience: Some(0.5), mode };
+        assert_eq!(settings.take::<ReadingOptions>().unwrap(), expected);
         let names: Vec<_> = settings.given().map(|(name, _)| name).collect();
         assert_eq!(names, ["fast", "wait", "mode", "rows"]);
     }
@@ -252,8 +252,8 @@ mod tests {
         let mut settings = Settings::of(TABLES);
         settings.give_named(&["rows=1e3", "wait=2", "fast=", "mode=quiet"]).unwrap();
         let (mode, patience) = ("quiet".to_owned(), Some(2.0));
-        let expected = Reading { is_fast: false, rows: 1000, patience, mode };
-        assert_eq!(settings.take::<Reading>().unwrap(), expected);
+        let expected = ReadingOptions { is_fast: false, rows: 1000, patience, mode };
+        assert_eq!(settings.take::<ReadingOptions>().unwrap(), expected);
         let told = settings.give_named(&["rows"]).unwrap_err().to_string();
         assert_eq!(told, "expected an option as name=value, found \"rows\"");
         const BY: OptionSpec =

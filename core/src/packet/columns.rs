@@ -9,7 +9,7 @@ const BLOCK_ROWS: usize = 128;
 
 /// A batch that is filled with packets, a column for each of some fields.
 #[derive(Debug, Clone)]
-pub struct Columns {
+pub struct PacketColumns {
     fields: Vec<Field>,
     batch: Batch,
     /// Packets whose rows are not in the batch yet.
@@ -18,13 +18,13 @@ pub struct Columns {
     waiting_values: Vec<Column>,
 }
 
-impl Columns {
+impl PacketColumns {
     /// No rows yet of `fields`, in that order.
     pub fn new(fields: &[Field]) -> Self {
         let schema = Field::SCHEMA.project(fields.iter().map(|field| *field as usize));
         let waiting_values = fields.iter().map(|field| Column::new(field.data_type())).collect();
         let batch = Batch::new(schema);
-        Columns { fields: fields.to_vec(), batch, waiting: Vec::new(), waiting_values }
+        PacketColumns { fields: fields.to_vec(), batch, waiting: Vec::new(), waiting_values }
     }
 
     /// The fields whose columns it has, in their order.
@@ -84,7 +84,7 @@ impl Columns {
         }
     }
 
-    /// Appends the row of a frame. It is in [`Columns::batch`] after [`Columns::flush`].
+    /// Appends the row of a frame. It is in [`PacketColumns::batch`] after [`PacketColumns::flush`].
     pub fn push(&mut self, frame: &Frame<'_>) {
         for (field, column) in self.fields.iter().zip(&mut self.waiting_values) {
             if !field.is_in_packet() {

@@ -12,7 +12,7 @@ pub(crate) mod proto {
 }
 
 /// An address of one IP version, in the order of its bytes on the wire.
-pub(crate) trait Address: Copy + Eq + std::fmt::Debug {
+pub(crate) trait IpAddress: Copy + Eq + std::fmt::Debug {
     /// The address in a packet's 16 bytes.
     fn of(bytes: &[u8; 16]) -> Self;
 
@@ -28,7 +28,7 @@ pub(crate) trait Address: Copy + Eq + std::fmt::Debug {
     fn ip(self) -> IpAddr;
 }
 
-impl Address for [u8; 4] {
+impl IpAddress for [u8; 4] {
     #[inline]
     fn of(bytes: &[u8; 16]) -> Self {
         [bytes[12], bytes[13], bytes[14], bytes[15]]
@@ -56,7 +56,7 @@ impl Address for [u8; 4] {
     }
 }
 
-impl Address for [u8; 16] {
+impl IpAddress for [u8; 16] {
     #[inline]
     fn of(bytes: &[u8; 16]) -> Self {
         *bytes
@@ -94,7 +94,7 @@ pub(crate) struct Key<A> {
     pub(crate) has_ports: bool,
 }
 
-impl<A: Address> PartialEq for Key<A> {
+impl<A: IpAddress> PartialEq for Key<A> {
     /// In one go: keys that are compared have the same tag and are nearly always the same.
     #[inline]
     fn eq(&self, other: &Self) -> bool {
@@ -105,7 +105,7 @@ impl<A: Address> PartialEq for Key<A> {
     }
 }
 
-impl<A: Address> Key<A> {
+impl<A: IpAddress> Key<A> {
     /// The key of a packet that has addresses of this version, and whether it goes from the second
     /// endpoint to the first.
     #[inline]
@@ -217,7 +217,7 @@ impl FlowKey {
     }
 }
 
-impl<A: Address> From<Key<A>> for FlowKey {
+impl<A: IpAddress> From<Key<A>> for FlowKey {
     fn from(key: Key<A>) -> Self {
         FlowKey {
             addresses: key.addresses.map(A::ip),

@@ -22,10 +22,10 @@ const COMMUNITY_ID_LEN: usize = 30;
 /// # Ok::<(), bytewright::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FlowSelector(Named);
+pub struct FlowSelector(FlowName);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Named {
+enum FlowName {
     CommunityId(String),
     Endpoints([SocketAddr; 2]),
     Hosts([IpAddr; 2]),
@@ -40,11 +40,11 @@ impl FlowSelector {
     /// Returns true if it is the conversation of `key`.
     pub fn is_of(&self, key: &FlowKey) -> bool {
         match &self.0 {
-            Named::CommunityId(id) => key.community_id(0) == *id,
-            Named::Endpoints(wanted) => {
+            FlowName::CommunityId(id) => key.community_id(0) == *id,
+            FlowName::Endpoints(wanted) => {
                 key.endpoints().is_some_and(|found| is_same(found, *wanted))
             }
-            Named::Hosts(wanted) => is_same(key.addresses, *wanted),
+            FlowName::Hosts(wanted) => is_same(key.addresses, *wanted),
         }
     }
 }
@@ -58,14 +58,14 @@ impl FromStr for FlowSelector {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         if text.starts_with("1:") && text.len() == COMMUNITY_ID_LEN {
-            return Ok(FlowSelector(Named::CommunityId(text.to_owned())));
+            return Ok(FlowSelector(FlowName::CommunityId(text.to_owned())));
         }
         let sides = text.split_once('-');
         let endpoints = sides.and_then(|(one, other)| both::<SocketAddr>(one, other));
         let hosts = sides.and_then(|(one, other)| both::<IpAddr>(one, other));
         match (endpoints, hosts) {
-            (Some(endpoints), _) => Ok(FlowSelector(Named::Endpoints(endpoints))),
-            (_, Some(hosts)) => Ok(FlowSelector(Named::Hosts(hosts))),
+            (Some(endpoints), _) => Ok(FlowSelector(FlowName::Endpoints(endpoints))),
+            (_, Some(hosts)) => Ok(FlowSelector(FlowName::Hosts(hosts))),
             _ => Err(Error::new(
                 ErrorKind::Argument,
                 format!(
@@ -85,9 +85,9 @@ fn both<T: FromStr>(one: &str, other: &str) -> Option<[T; 2]> {
 impl fmt::Display for FlowSelector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Named::CommunityId(id) => f.write_str(id),
-            Named::Endpoints([one, other]) => write!(f, "{one}-{other}"),
-            Named::Hosts([one, other]) => write!(f, "{one}-{other}"),
+            FlowName::CommunityId(id) => f.write_str(id),
+            FlowName::Endpoints([one, other]) => write!(f, "{one}-{other}"),
+            FlowName::Hosts([one, other]) => write!(f, "{one}-{other}"),
         }
     }
 }

@@ -13,14 +13,14 @@ use crate::batch::{ShortText, Value};
 pub struct Frame<'f> {
     packet: &'f Packet,
     captured: &'f [u8],
-    interface: Option<Interface<'f>>,
+    interface: Option<FrameInterface<'f>>,
     /// Content of its payload, once that was asked for.
     application: OnceCell<Option<Box<Application>>>,
 }
 
 /// The interface of pcapng that a packet came through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Interface<'f> {
+pub struct FrameInterface<'f> {
     /// Its number in its section, from 0.
     pub number: u32,
     /// Its name, where the file says it.
@@ -30,7 +30,11 @@ pub struct Interface<'f> {
 impl<'f> Frame<'f> {
     /// The frame of a packet: the bytes that it was decoded from, and its interface where the file names one.
     #[inline]
-    pub fn new(packet: &'f Packet, captured: &'f [u8], interface: Option<Interface<'f>>) -> Self {
+    pub fn new(
+        packet: &'f Packet,
+        captured: &'f [u8],
+        interface: Option<FrameInterface<'f>>,
+    ) -> Self {
         Frame { packet, captured, interface, application: OnceCell::new() }
     }
 
@@ -51,7 +55,7 @@ impl<'f> Frame<'f> {
     }
 
     /// The interface that it came through.
-    pub fn interface(&self) -> Option<Interface<'f>> {
+    pub fn interface(&self) -> Option<FrameInterface<'f>> {
         self.interface
     }
 
@@ -124,8 +128,8 @@ impl KeptFrame {
     #[inline]
     pub fn frame(&self) -> Frame<'_> {
         let interface = self.interface.as_ref();
-        let interface =
-            interface.map(|(number, name)| Interface { number: *number, name: name.as_deref() });
+        let interface = interface
+            .map(|(number, name)| FrameInterface { number: *number, name: name.as_deref() });
         Frame::new(&self.packet, &self.captured, interface)
     }
 

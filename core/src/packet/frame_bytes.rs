@@ -98,7 +98,7 @@ mod tests {
     //! the samples are in the tests of the faces.
 
     use super::*;
-    use crate::packet::{DecodeOptions, Frame, FrameMeta, Interface, LinkType};
+    use crate::packet::{DecodeOptions, Frame, FrameInterface, FrameMeta, LinkType};
 
     fn frames() -> Vec<KeptFrame> {
         let meta = FrameMeta { number: 7, ts: Some(-5), length: 90, link_type: LinkType::ETHERNET };
@@ -106,8 +106,8 @@ mod tests {
         let packet = Packet::decode(meta, &captured, DecodeOptions::default());
         let interfaces = [
             None,
-            Some(Interface { number: 3, name: None }),
-            Some(Interface { number: 0, name: Some("eth0") }),
+            Some(FrameInterface { number: 3, name: None }),
+            Some(FrameInterface { number: 0, name: Some("eth0") }),
         ];
         interfaces.map(|interface| Frame::new(&packet, &captured, interface).to_kept()).into()
     }

@@ -22,12 +22,12 @@ mod status;
 mod transport;
 mod tunnel;
 
-pub use columns::Columns;
+pub use columns::PacketColumns;
 pub use field::{Field, FieldSet, PROTOCOLS};
 pub use flow_key::FlowKey;
-pub(crate) use flow_key::{Address, Key, proto};
+pub(crate) use flow_key::{IpAddress, Key, proto};
 pub use flow_selector::FlowSelector;
-pub use frame::{Frame, Interface, KeptFrame};
+pub use frame::{Frame, FrameInterface, KeptFrame};
 pub use link::LinkType;
 pub use status::Status;
 
@@ -136,7 +136,7 @@ impl Packet {
             self.present.insert(Field::Ts);
         }
         let end = meta.length.max(caplen);
-        let mut walk = Walk { packet: self, frame: captured, options, depth: 0, end };
+        let mut walk = PacketWalk { packet: self, frame: captured, options, depth: 0, end };
         walk.link(meta.link_type, Reader::new(captured));
     }
 
@@ -286,7 +286,7 @@ const DEPTH_MAX: u8 = 64;
 
 /// The way through one frame's headers, outermost first. Each layer's file adds the step for its
 /// headers; a step that runs out of bytes marks the packet and stops.
-struct Walk<'p> {
+struct PacketWalk<'p> {
     packet: &'p mut Packet,
     /// The bytes that the walk goes over.
     frame: &'p [u8],
@@ -296,7 +296,7 @@ struct Walk<'p> {
     end: u32,
 }
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     /// The frame ends inside a header.
     #[cold]
     fn truncated(&mut self) {

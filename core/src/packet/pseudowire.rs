@@ -10,7 +10,7 @@
 //! followed only if it is Ethernet that carries an IP packet in every detail, and if no other choice of lengths leads to
 //! another packet. Random bytes pass for one less than once in 2^32.
 
-use super::Walk;
+use super::PacketWalk;
 use super::link::ethertype;
 use crate::wire::{Endian::Big, Reader};
 
@@ -23,7 +23,7 @@ const TAGS_MAX: usize = 2;
 /// Bytes to which Ethernet pads what a frame carries (IEEE 802.3, clause 3.2.7).
 const PADDED_LEN: usize = 46;
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     /// Follows the frame behind the session of a data message.
     pub(super) fn pseudowire(&mut self, bytes: Reader<'_>) {
         match self.only_ip_packet(bytes) {

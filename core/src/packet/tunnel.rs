@@ -4,7 +4,7 @@
 //! Ethernet in IP (RFC 3378), Teredo (RFC 4380) and L2TP (RFC 2661, 3931). A tunnel is always noted; it is
 //! followed only when the caller asked for inner headers.
 
-use super::Walk;
+use super::PacketWalk;
 use super::link::ethertype;
 use crate::wire::{Endian::Big, Reader};
 
@@ -66,7 +66,7 @@ fn has_tunnel_port(source: u16, destination: u16) -> bool {
     ) || matches!(source, TEREDO_PORT | L2TP_PORT)
 }
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     #[inline(never)]
     pub(super) fn ip_in_ip(&mut self, bytes: Reader<'_>) {
         if self.enter_tunnel() {

@@ -11,19 +11,19 @@ use super::difference::Difference;
 pub(super) const BLOCK_LEN: usize = 4096;
 
 #[derive(Debug)]
-pub(super) struct Blocks {
+pub(super) struct BlockHashes {
     hashes: Vec<u64>,
     len: usize,
     /// Of all blocks, each with its number mixed in.
     sum: u64,
 }
 
-impl Blocks {
-    pub(super) fn of(bytes: &[u8]) -> Blocks {
+impl BlockHashes {
+    pub(super) fn of(bytes: &[u8]) -> BlockHashes {
         let hashes: Vec<u64> = bytes.chunks(BLOCK_LEN).map(xxh3_64).collect();
         let mixed = hashes.iter().enumerate().map(|(block, &hash)| mixed(block, hash));
         let sum = mixed.fold(0, u64::wrapping_add);
-        Blocks { hashes, len: bytes.len(), sum }
+        BlockHashes { hashes, len: bytes.len(), sum }
     }
 
     /// The hash of bytes that lie in one block: the one that is kept, if they are all of it.
@@ -42,7 +42,7 @@ impl Blocks {
     /// [`unchanged_sum`] of the bytes before or after it. `bytes` are either.
     pub(super) fn unchanged_sum(&self, difference: &Difference, bytes: &[u8]) -> u64 {
         let mut sum = self.sum;
-        let mut parts = Parts::of(difference, bytes);
+        let mut parts = ChangedParts::of(difference, bytes);
         for block in touched(difference, self.hashes.len()).into_iter().flatten() {
             sum = sum.wrapping_sub(mixed(block, self.of_block(block)));
             sum = sum.wrapping_add(parts.mixed(block));
@@ -107,7 +107,7 @@ pub(super) fn pieces(range: Range<usize>) -> impl Iterator<Item = Range<usize>> 
 
 /// The sum of what `difference` leaves as it is, of all blocks.
 pub(super) fn unchanged_sum(difference: &Difference, bytes: &[u8]) -> u64 {
-    let mut parts = Parts::of(difference, bytes);
+    let mut parts = ChangedParts::of(difference, bytes);
     let blocks = 0..difference.common_len().div_ceil(BLOCK_LEN);
     blocks.fold(0, |sum, block| sum.wrapping_add(parts.mixed(block)))
 }
@@ -120,17 +120,17 @@ fn mixed(block: usize, hash: u64) -> u64 {
 }
 
 /// Parts that a difference leaves of blocks that are asked for in order.
-struct Parts<'a> {
+struct ChangedParts<'a> {
     bytes: &'a [u8],
     ranges: &'a [Range<usize>],
     common_len: usize,
     left: Vec<u8>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> ChangedParts<'a> {
     fn of(difference: &'a Difference, bytes: &'a [u8]) -> Self {
         let common_len = difference.common_len();
-        Parts { bytes, ranges: &difference.ranges, common_len, left: Vec::new() }
+        ChangedParts { bytes, ranges: &difference.ranges, common_len, left: Vec::new() }
     }
 
     /// The hash of what is left of a block; 0 if nothing is.
@@ -169,7 +169,7 @@ mod tests {
     fn what_is_kept_up_is_what_would_be_made_anew() {
         let state = &mut 1;
         let mut old: Vec<u8> = (0..10_000).map(|_| chance(state, 256) as u8).collect();
-        let mut blocks = Blocks::of(&old);
+        let mut blocks = BlockHashes::of(&old);
         for _ in 0..300 {
             let mut new = old.clone();
             new.resize(chance(state, 5 * BLOCK_LEN) + chance(state, 2) * BLOCK_LEN, 7);
@@ -183,7 +183,7 @@ mod tests {
             assert_eq!(before, unchanged_sum(&difference, &new));
             assert_eq!(before, blocks.unchanged_sum(&difference, &new));
             blocks.update(&difference, &new);
-            let fresh = Blocks::of(&new);
+            let fresh = BlockHashes::of(&new);
             assert_eq!((&blocks.hashes, blocks.sum), (&fresh.hashes, fresh.sum));
             old = new;
         }

@@ -1,9 +1,9 @@
 //! Making the file hold what is kept, and seeing to what is known of it then.
 
 use super::difference::Difference;
-use super::old::{Changed, Old, Source};
-use super::writing::Writing;
-use super::{Durability, Seen, Store, stamp};
+use super::old::{Changed, Old, OldSource};
+use super::writing::PendingWrite;
+use super::{Durability, SeenFile, Store, stamp};
 use crate::error::{Error, Result};
 
 impl Store {
@@ -13,7 +13,7 @@ impl Store {
         &mut self,
         old_len: usize,
         changed: &Changed,
-        source: Source,
+        source: OldSource,
         durability: Durability,
     ) -> Result<bool> {
         let committed = self.write(old_len, changed, source, durability);
@@ -27,7 +27,7 @@ impl Store {
         &mut self,
         old_len: usize,
         changed: &Changed,
-        source: Source,
+        source: OldSource,
         durability: Durability,
     ) -> Result<bool> {
         let (Some(opened), Some(before), Some(blocks)) =
@@ -48,7 +48,7 @@ impl Store {
         if difference.is_empty() {
             return Ok(false);
         }
-        let writing = Writing {
+        let writing = PendingWrite {
             file: &*opened.file,
             name: &name,
             new,
@@ -66,7 +66,7 @@ impl Store {
         let version = opened.file.version().map_err(|error| failed("look at", error))?;
         let is_settled = stamp::is_settled(&version, system.now());
         opened.journal.make_void(system)?;
-        self.seen = Some(Seen { version, is_settled, is_overlaid: false });
+        self.seen = Some(SeenFile { version, is_settled, is_overlaid: false });
         self.version = Some(version);
         Ok(true)
     }

@@ -6,7 +6,7 @@ use crate::marshal::{Hooks, NotIndexable, RootStream};
 pub(super) const EMPTY_TABLE: [u8; 4] = [4, 8, b'{', 0];
 
 #[derive(Debug, Default)]
-pub(super) enum Kept {
+pub(super) enum KeptBytes {
     /// No bytes: the file is empty, or missing, or nothing is known of it.
     #[default]
     Empty,
@@ -18,30 +18,30 @@ pub(super) enum Kept {
     Unscanned(Vec<u8>),
 }
 
-impl Kept {
-    pub(super) fn new(bytes: Vec<u8>) -> Kept {
-        if bytes.is_empty() { Kept::Empty } else { Kept::Unscanned(bytes) }
+impl KeptBytes {
+    pub(super) fn new(bytes: Vec<u8>) -> KeptBytes {
+        if bytes.is_empty() { KeptBytes::Empty } else { KeptBytes::Unscanned(bytes) }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
-            Kept::Empty => &[],
-            Kept::Roots(stream) => stream.bytes(),
-            Kept::Refused { bytes, .. } | Kept::Unscanned(bytes) => bytes,
+            KeptBytes::Empty => &[],
+            KeptBytes::Roots(stream) => stream.bytes(),
+            KeptBytes::Refused { bytes, .. } | KeptBytes::Unscanned(bytes) => bytes,
         }
     }
 
     /// The bytes, of which nothing is kept then.
     pub(super) fn take_bytes(&mut self) -> Vec<u8> {
         match std::mem::take(self) {
-            Kept::Empty => Vec::new(),
-            Kept::Roots(stream) => stream.into_bytes(),
-            Kept::Refused { bytes, .. } | Kept::Unscanned(bytes) => bytes,
+            KeptBytes::Empty => Vec::new(),
+            KeptBytes::Roots(stream) => stream.into_bytes(),
+            KeptBytes::Refused { bytes, .. } | KeptBytes::Unscanned(bytes) => bytes,
         }
     }
 
     pub(super) fn is_scanned(&self) -> bool {
-        !matches!(self, Kept::Unscanned(_))
+        !matches!(self, KeptBytes::Unscanned(_))
     }
 
     /// Finds the roots, if nobody has looked for them.
@@ -50,8 +50,8 @@ impl Kept {
             return;
         }
         *self = match RootStream::scan(self.take_bytes(), hooks) {
-            Ok(stream) => Kept::Roots(Box::new(stream)),
-            Err(refused) => Kept::Refused { bytes: refused.stream, why: refused.why },
+            Ok(stream) => KeptBytes::Roots(Box::new(stream)),
+            Err(refused) => KeptBytes::Refused { bytes: refused.stream, why: refused.why },
         };
     }
 }

@@ -3,9 +3,9 @@
 use std::io;
 
 use super::journal::{Journal, read_whole};
-use super::kept::Kept;
+use super::kept::KeptBytes;
 use super::writing::write_new;
-use super::{Access, OpenTransaction, Seen, Store, stamp};
+use super::{Access, OpenTransaction, SeenFile, Store, stamp};
 use crate::error::{Error, Result};
 use crate::files::{FileSystem, FileVersion, SharedFile, SharedMode, Storage};
 
@@ -46,7 +46,7 @@ impl Store {
             self.blocks = None;
         }
         let is_settled = stamp::is_settled(&version, now);
-        self.seen = Some(Seen { version, is_settled, is_overlaid: false });
+        self.seen = Some(SeenFile { version, is_settled, is_overlaid: false });
         Ok(())
     }
 
@@ -67,9 +67,9 @@ impl Store {
             if opened.journal.is_writable() {
                 let _ = opened.journal.make_void(&*self.system);
             }
-            self.kept = Kept::new(bytes);
+            self.kept = KeptBytes::new(bytes);
             let is_settled = stamp::is_settled(&version, now);
-            self.seen = Some(Seen { version, is_settled, is_overlaid: false });
+            self.seen = Some(SeenFile { version, is_settled, is_overlaid: false });
             return Ok(());
         }
         let difference = &journal.difference;
@@ -82,11 +82,11 @@ impl Store {
             // To read, it is enough that we know it.
             Err(_) if access == Access::Read => {
                 let is_settled = stamp::is_settled(&version, now);
-                Seen { version, is_settled, is_overlaid: true }
+                SeenFile { version, is_settled, is_overlaid: true }
             }
             Err(error) => return Err(error),
         };
-        self.kept = Kept::new(bytes);
+        self.kept = KeptBytes::new(bytes);
         self.version = Some(seen.version);
         self.seen = Some(seen);
         Ok(())
@@ -98,7 +98,7 @@ impl Store {
         journal: &Journal,
         bytes: &[u8],
         version: FileVersion,
-    ) -> Result<Seen> {
+    ) -> Result<SeenFile> {
         let system = &*self.system;
         let Some(opened) = &mut self.opened else {
             return Err(Error::internal("a journal of a file that is not open"));
@@ -131,14 +131,14 @@ impl Store {
         let version = write().map_err(failed)?;
         opened.journal.make_void(system)?;
         let is_settled = stamp::is_settled(&version, system.now());
-        Ok(Seen { version, is_settled, is_overlaid: false })
+        Ok(SeenFile { version, is_settled, is_overlaid: false })
     }
 }
 
 /// Opens for writing the file that is open for reading.
 fn open_again(
     system: &dyn FileSystem,
-    opened: &super::opened::Opened,
+    opened: &super::opened::OpenedStore,
     version: FileVersion,
 ) -> io::Result<Box<dyn SharedFile>> {
     let again = system.open(&opened.path, SharedMode::Write)?;
@@ -149,7 +149,7 @@ fn open_again(
 }
 
 /// Makes `kept` what the file of `len` bytes holds. Whether it was that before.
-fn refresh(file: &dyn Storage, len: u64, kept: &mut Kept) -> io::Result<bool> {
+fn refresh(file: &dyn Storage, len: u64, kept: &mut KeptBytes) -> io::Result<bool> {
     let mut same = 0;
     if len == kept.bytes().len() as u64 {
         let mut window = vec![0; WINDOW.min(kept.bytes().len())];
@@ -172,6 +172,6 @@ fn refresh(file: &dyn Storage, len: u64, kept: &mut Kept) -> io::Result<bool> {
     bytes.try_reserve_exact(count).map_err(|_| io::ErrorKind::OutOfMemory)?;
     bytes.resize(same + count, 0);
     file.read_at(same as u64, &mut bytes[same..])?;
-    *kept = Kept::new(bytes);
+    *kept = KeptBytes::new(bytes);
     Ok(false)
 }

@@ -44,11 +44,11 @@ use std::path::Path;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{FileSystem, FileVersion, LocalFileSystem, LockKind};
 use crate::marshal::{Edit, Hooks, NotIndexable, Reason, RootStream, Scalar, Spliced};
-use blocks::Blocks;
+use blocks::BlockHashes;
 use difference::Difference;
-use kept::{EMPTY_TABLE, Kept};
-use old::{Changed, Source};
-use opened::Opened;
+use kept::{EMPTY_TABLE, KeptBytes};
+use old::{Changed, OldSource};
+use opened::OpenedStore;
 
 pub use reading::roots_of;
 pub use separate::{SeparateRoots, StoreFormat};
@@ -126,7 +126,7 @@ enum OpenTransaction {
 
 /// State of the file that was seen when the kept bytes were read or written.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct SeenFile {
     version: FileVersion,
     /// True if every later change will show in the version.
     is_settled: bool,
@@ -140,14 +140,14 @@ struct Seen {
 pub struct Store {
     options: Options,
     system: Box<dyn FileSystem>,
-    opened: Option<Opened>,
+    opened: Option<OpenedStore>,
     transaction: OpenTransaction,
     /// The status of the file when the transaction began.
     version: Option<FileVersion>,
-    kept: Kept,
-    seen: Option<Seen>,
+    kept: KeptBytes,
+    seen: Option<SeenFile>,
     /// Of the kept bytes, once they have been changed.
-    blocks: Option<Blocks>,
+    blocks: Option<BlockHashes>,
     /// For bytes that are overwritten, so that it is had once.
     memory: Vec<u8>,
 }
@@ -166,7 +166,7 @@ impl Store {
             opened: None,
             transaction: OpenTransaction::None,
             version: None,
-            kept: Kept::default(),
+            kept: KeptBytes::default(),
             seen: None,
             blocks: None,
             memory: Vec::new(),
@@ -198,7 +198,7 @@ impl Store {
         loop {
             if !self.opened.as_ref().is_some_and(|opened| opened.serves(path, access)) {
                 self.close();
-                let opened = Opened::open(&*self.system, path, access);
+                let opened = OpenedStore::open(&*self.system, path, access);
                 match opened.map_err(|error| error.in_file(&name))? {
                     Some(opened) => self.opened = Some(opened),
                     None => return Ok(self.begin_missing()),
@@ -280,12 +280,12 @@ impl Store {
     /// Returns the content of the file. After an error of this transaction it says nothing.
     pub fn content(&self) -> Content<'_> {
         match (&self.kept, self.transaction) {
-            (Kept::Empty, _) | (_, OpenTransaction::None | OpenTransaction::Missing) => {
+            (KeptBytes::Empty, _) | (_, OpenTransaction::None | OpenTransaction::Missing) => {
                 Content::Empty
             }
-            (Kept::Roots(stream), _) => Content::Roots(stream),
-            (Kept::Refused { bytes, why }, _) => Content::Whole { bytes, why: Some(*why) },
-            (Kept::Unscanned(bytes), _) => Content::Whole { bytes, why: None },
+            (KeptBytes::Roots(stream), _) => Content::Roots(stream),
+            (KeptBytes::Refused { bytes, why }, _) => Content::Whole { bytes, why: Some(*why) },
+            (KeptBytes::Unscanned(bytes), _) => Content::Whole { bytes, why: None },
         }
     }
 
@@ -329,25 +329,25 @@ impl Store {
         self.check_writing()?;
         let old_len = self.kept.bytes().len();
         let mut stream = match std::mem::take(&mut self.kept) {
-            Kept::Roots(stream) => stream,
-            Kept::Empty => match RootStream::scan(EMPTY_TABLE.to_vec(), self.options.hooks) {
+            KeptBytes::Roots(stream) => stream,
+            KeptBytes::Empty => match RootStream::scan(EMPTY_TABLE.to_vec(), self.options.hooks) {
                 Ok(stream) => Box::new(stream),
                 Err(refused) => return Ok(Err(refused.why)),
             },
             whole => {
                 let refused = NotIndexable { reason: Reason::NotAPlainHash, offset: 0 };
-                let why = if let Kept::Refused { why, .. } = &whole { *why } else { refused };
+                let why = if let KeptBytes::Refused { why, .. } = &whole { *why } else { refused };
                 self.kept = whole;
                 return Ok(Err(why));
             }
         };
         let old = if old_len == 0 { &[] } else { stream.bytes() };
-        self.blocks.get_or_insert_with(|| Blocks::of(old));
-        let source = Source::of(old, std::mem::take(&mut self.memory));
+        self.blocks.get_or_insert_with(|| BlockHashes::of(old));
+        let source = OldSource::of(old, std::mem::take(&mut self.memory));
         let spliced = change(&mut stream);
         let is_empty = old_len == 0 && stream.root_count() == 0;
         // An empty file stands for an empty table, and stays.
-        self.kept = if is_empty { Kept::Empty } else { Kept::Roots(stream) };
+        self.kept = if is_empty { KeptBytes::Empty } else { KeptBytes::Roots(stream) };
         match spliced {
             Err(why) => {
                 self.memory = source.into_memory();
@@ -378,14 +378,14 @@ impl Store {
         if difference.is_empty() {
             return Ok(false);
         }
-        self.blocks.get_or_insert_with(|| Blocks::of(old));
-        let source = Source::of(old, std::mem::take(&mut self.memory));
-        self.kept = Kept::new(bytes);
+        self.blocks.get_or_insert_with(|| BlockHashes::of(old));
+        let source = OldSource::of(old, std::mem::take(&mut self.memory));
+        self.kept = KeptBytes::new(bytes);
         self.commit(difference.old_len, &Changed::Exactly(difference), source, durability)
     }
 
     fn check_writing(&self) -> Result<()> {
-        let is_here = self.opened.as_ref().is_some_and(Opened::is_here);
+        let is_here = self.opened.as_ref().is_some_and(OpenedStore::is_here);
         match self.transaction {
             OpenTransaction::Of(Access::Write) if is_here => Ok(()),
             OpenTransaction::Of(Access::Write) => {
@@ -428,7 +428,7 @@ impl Store {
 
     /// Keeps nothing of what was seen.
     fn forget(&mut self) {
-        self.kept = Kept::default();
+        self.kept = KeptBytes::default();
         self.seen = None;
         self.blocks = None;
     }

@@ -31,26 +31,26 @@ const COPIED_MAX: usize = 32 << 10;
 
 /// Source of the old bytes.
 #[derive(Debug)]
-pub(super) enum Source {
+pub(super) enum OldSource {
     /// They are all here.
     Copy(Vec<u8>),
     /// From the file, into memory that was had for others.
     File(Vec<u8>),
 }
 
-impl Source {
+impl OldSource {
     /// Copies `old`, before they are changed, if that is better than to read them.
-    pub(super) fn of(old: &[u8], mut memory: Vec<u8>) -> Source {
+    pub(super) fn of(old: &[u8], mut memory: Vec<u8>) -> OldSource {
         if old.len() > COPIED_MAX {
-            return Source::File(memory);
+            return OldSource::File(memory);
         }
         memory.clear();
         memory.extend_from_slice(old);
-        Source::Copy(memory)
+        OldSource::Copy(memory)
     }
 
     pub(super) fn into_memory(self) -> Vec<u8> {
-        let (Source::Copy(memory) | Source::File(memory)) = self;
+        let (OldSource::Copy(memory) | OldSource::File(memory)) = self;
         memory
     }
 }
@@ -74,7 +74,7 @@ impl Old {
         changed: &Changed,
         difference: &mut Difference,
         new: &[u8],
-        source: Source,
+        source: OldSource,
         has_journal: bool,
     ) -> io::Result<Old> {
         let ranges = match changed {
@@ -87,8 +87,8 @@ impl Old {
         let places = joined(ranges, difference.common_len());
         let is_held = !has_journal || places.iter().map(Range::len).sum::<usize>() <= HELD_MAX;
         let mut old = match source {
-            Source::Copy(bytes) => Old::all(bytes),
-            Source::File(buffer) => Old { places: Vec::new(), buffer, used: 0, is_held },
+            OldSource::Copy(bytes) => Old::all(bytes),
+            OldSource::File(buffer) => Old { places: Vec::new(), buffer, used: 0, is_held },
         };
         for range in places {
             old.read(file, &range)?;

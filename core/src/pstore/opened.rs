@@ -17,7 +17,7 @@ fn not_opened(error: &io::Error) -> Error {
 }
 
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(super) struct OpenedStore {
     /// The path it was opened by, which may lead elsewhere by now.
     pub(super) path: PathBuf,
     pub(super) file: Box<dyn SharedFile>,
@@ -31,13 +31,13 @@ pub(super) struct Opened {
     mark: ProcessMark,
 }
 
-impl Opened {
+impl OpenedStore {
     /// Opens the file; `None` if it is missing, and only to be read. [`ErrorKind::Format`] where it is no regular file.
     pub(super) fn open(
         system: &dyn FileSystem,
         path: &Path,
         access: Access,
-    ) -> Result<Option<Opened>> {
+    ) -> Result<Option<OpenedStore>> {
         let mode = match access {
             Access::Read => SharedMode::Read,
             Access::Write => SharedMode::Create,
@@ -49,7 +49,7 @@ impl Opened {
             opened => opened.map_err(|error| not_opened(&error))?,
         };
         let id = file.version().map_err(|error| not_opened(&error))?.id;
-        Ok(Some(Opened {
+        Ok(Some(OpenedStore {
             path: path.to_owned(),
             file,
             id,

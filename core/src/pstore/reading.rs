@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Access, Begun, Kept, Options, SeparateRoots, Store, StoreFormat};
+use super::{Access, Begun, KeptBytes, Options, SeparateRoots, Store, StoreFormat};
 use crate::error::{Error, Result};
 use crate::marshal::Roots;
 
@@ -35,9 +35,9 @@ fn roots_of_stream(path: &Path, mut signal: impl FnMut() -> Result<()>) -> Resul
     }
     store.end();
     match std::mem::take(&mut store.kept) {
-        Kept::Empty => Ok(Roots::none()),
-        Kept::Roots(stream) => Roots::of_stream(stream),
-        Kept::Refused { bytes, .. } | Kept::Unscanned(bytes) => Roots::whole(bytes),
+        KeptBytes::Empty => Ok(Roots::none()),
+        KeptBytes::Roots(stream) => Roots::of_stream(stream),
+        KeptBytes::Refused { bytes, .. } | KeptBytes::Unscanned(bytes) => Roots::whole(bytes),
     }
 }
 

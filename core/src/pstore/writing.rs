@@ -4,10 +4,10 @@
 use std::io;
 use std::ops::Range;
 
-use super::blocks::Blocks;
+use super::blocks::BlockHashes;
 use super::blocks::pieces;
 use super::difference::Difference;
-use super::journal::{Evidence, Header, JournalFile, Writer, cut_hash};
+use super::journal::{Evidence, JournalFile, JournalHeader, JournalWriter, cut_hash};
 use super::old::Old;
 use crate::error::{Error, Result};
 use crate::files::{FileSystem, Storage};
@@ -16,7 +16,7 @@ use crate::files::{FileSystem, Storage};
 const GAP: usize = 4 << 10;
 
 /// Everything that does not change while it goes on.
-pub(super) struct Writing<'a> {
+pub(super) struct PendingWrite<'a> {
     pub(super) file: &'a dyn Storage,
     pub(super) name: &'a str,
     /// Bytes that the file is to hold.
@@ -29,7 +29,7 @@ pub(super) struct Writing<'a> {
     pub(super) is_durable: bool,
 }
 
-impl Writing<'_> {
+impl PendingWrite<'_> {
     /// Does it; `blocks` are those of the old bytes, and of the new ones then.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl Writing<'_> {
         &self,
         system: &dyn FileSystem,
         mut journal: Option<&mut JournalFile>,
-        blocks: &mut Blocks,
+        blocks: &mut BlockHashes,
     ) -> Result<()> {
         match &mut journal {
             Some(journal) => {
@@ -73,9 +73,9 @@ impl Writing<'_> {
         Error::io(action, error).in_file(self.name)
     }
 
-    fn write_journal(&self, journal: &mut JournalFile, blocks: &mut Blocks) -> Result<()> {
+    fn write_journal(&self, journal: &mut JournalFile, blocks: &mut BlockHashes) -> Result<()> {
         let difference = self.difference;
-        let header = Header {
+        let header = JournalHeader {
             old_whole: self.is_durable || !self.old.is_held,
             boot: self.boot,
             old_len: difference.old_len as u64,
@@ -109,9 +109,9 @@ impl Writing<'_> {
 
     fn put_evidence(
         &self,
-        writer: &mut Writer<'_>,
+        writer: &mut JournalWriter<'_>,
         evidence: &Evidence,
-        blocks: &Blocks,
+        blocks: &BlockHashes,
     ) -> io::Result<()> {
         self.put_old(writer, &evidence.head)?;
         for block in evidence.blocks.clone() {
@@ -120,11 +120,16 @@ impl Writing<'_> {
         self.put_old(writer, &evidence.tail)
     }
 
-    fn put_old(&self, writer: &mut Writer<'_>, range: &Range<usize>) -> io::Result<()> {
+    fn put_old(&self, writer: &mut JournalWriter<'_>, range: &Range<usize>) -> io::Result<()> {
         self.old.each(self.file, 0, range, |_, old| writer.put(old))
     }
 
-    fn put_cut(&self, writer: &mut Writer<'_>, whole: bool, blocks: &Blocks) -> io::Result<()> {
+    fn put_cut(
+        &self,
+        writer: &mut JournalWriter<'_>,
+        whole: bool,
+        blocks: &BlockHashes,
+    ) -> io::Result<()> {
         let cut = self.difference.cut();
         if whole || cut.is_empty() {
             return self.put_old(writer, &cut);

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::lexer::{Token, TokenKind, column_of, tokens, wrong};
+use super::lexer::{QueryToken, TokenKind, column_of, tokens, wrong};
 use super::literal::{Literal, Literals, compare};
 use crate::batch::{DataType, Field, Schema, Value, wireshark_names};
 use crate::{Error, Result};
@@ -29,13 +29,13 @@ const EITHER: [(&str, [&str; 2]); 2] =
 /// `&&`, `||`, `!` and `=` are other spellings. A field is one of the schema; `host` and `port` are those of either
 /// side. A comparison with a field that has no value does not hold.
 #[derive(Debug, Clone)]
-pub struct Condition(Node);
+pub struct Condition(ConditionNode);
 
 #[derive(Debug, Clone)]
-enum Node {
-    All(Vec<Node>),
-    Any(Vec<Node>),
-    Not(Box<Node>),
+enum ConditionNode {
+    All(Vec<ConditionNode>),
+    Any(Vec<ConditionNode>),
+    Not(Box<ConditionNode>),
     Null(usize),
     Compare(usize, Operator, Literal),
     In(usize, Literals),
@@ -58,7 +58,7 @@ impl Condition {
     /// fit its field; for text that is not a condition.
     pub fn new(text: &str, schema: &Schema) -> Result<Self> {
         let end = column_of(text, text.len());
-        let mut parser = Parser { tokens: tokens(text)?, at: 0, end, schema, depth: 0 };
+        let mut parser = ConditionParser { tokens: tokens(text)?, at: 0, end, schema, depth: 0 };
         let node = parser.any()?;
         match parser.peek() {
             None => Ok(Condition(node)),
@@ -69,7 +69,7 @@ impl Condition {
     /// Both conditions.
     #[must_use]
     pub fn and(self, other: Condition) -> Condition {
-        Condition(Node::All(vec![self.0, other.0]))
+        Condition(ConditionNode::All(vec![self.0, other.0]))
     }
 
     /// The places of the fields that it looks at.
@@ -86,29 +86,29 @@ impl Condition {
     }
 }
 
-impl Node {
+impl ConditionNode {
     fn add_places(&self, places: &mut Vec<usize>) {
         match self {
-            Node::All(nodes) | Node::Any(nodes) => {
+            ConditionNode::All(nodes) | ConditionNode::Any(nodes) => {
                 nodes.iter().for_each(|node| node.add_places(places));
             }
-            Node::Not(node) => node.add_places(places),
-            Node::Null(place) | Node::Compare(place, ..) | Node::In(place, _) => {
-                places.push(*place)
-            }
+            ConditionNode::Not(node) => node.add_places(places),
+            ConditionNode::Null(place)
+            | ConditionNode::Compare(place, ..)
+            | ConditionNode::In(place, _) => places.push(*place),
         }
     }
 
     fn holds<'v>(&self, value: &impl Fn(usize) -> Value<'v>) -> bool {
         match self {
-            Node::All(nodes) => nodes.iter().all(|node| node.holds(value)),
-            Node::Any(nodes) => nodes.iter().any(|node| node.holds(value)),
-            Node::Not(node) => !node.holds(value),
-            Node::Null(place) => value(*place).is_null(),
-            Node::Compare(place, operator, literal) => {
+            ConditionNode::All(nodes) => nodes.iter().all(|node| node.holds(value)),
+            ConditionNode::Any(nodes) => nodes.iter().any(|node| node.holds(value)),
+            ConditionNode::Not(node) => !node.holds(value),
+            ConditionNode::Null(place) => value(*place).is_null(),
+            ConditionNode::Compare(place, operator, literal) => {
                 compare(&value(*place), literal).is_some_and(|order| operator.holds(order))
             }
-            Node::In(place, literals) => literals.have(&value(*place)),
+            ConditionNode::In(place, literals) => literals.have(&value(*place)),
         }
     }
 }
@@ -125,8 +125,8 @@ impl Operator {
     }
 }
 
-struct Parser<'s> {
-    tokens: Vec<Token>,
+struct ConditionParser<'s> {
+    tokens: Vec<QueryToken>,
     at: usize,
     /// The column behind the last word.
     end: usize,
@@ -134,30 +134,30 @@ struct Parser<'s> {
     depth: usize,
 }
 
-impl Parser<'_> {
-    fn any(&mut self) -> Result<Node> {
+impl ConditionParser<'_> {
+    fn any(&mut self) -> Result<ConditionNode> {
         let mut nodes = vec![self.all()?];
         while self.takes(&["or", "||"]) {
             nodes.push(self.all()?);
         }
-        Ok(single_or(nodes, Node::Any))
+        Ok(single_or(nodes, ConditionNode::Any))
     }
 
-    fn all(&mut self) -> Result<Node> {
+    fn all(&mut self) -> Result<ConditionNode> {
         let mut nodes = vec![self.test()?];
         while self.takes(&["and", "&&"]) {
             nodes.push(self.test()?);
         }
-        Ok(single_or(nodes, Node::All))
+        Ok(single_or(nodes, ConditionNode::All))
     }
 
-    fn test(&mut self) -> Result<Node> {
+    fn test(&mut self) -> Result<ConditionNode> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             return Err(self.refusal(&format!("at most {DEPTH_MAX} parentheses in each other")));
         }
         let node = if self.takes(&["not", "!"]) {
-            Node::Not(Box::new(self.test()?))
+            ConditionNode::Not(Box::new(self.test()?))
         } else if self.takes(&["("]) {
             let inside = self.any()?;
             self.take(")")?;
@@ -169,37 +169,42 @@ impl Parser<'_> {
         Ok(node)
     }
 
-    fn comparison(&mut self) -> Result<Node> {
+    fn comparison(&mut self) -> Result<ConditionNode> {
         let places = self.field()?;
-        let of_each = |test: &dyn Fn(usize) -> Node| {
-            single_or(places.iter().map(|place| test(*place)).collect(), Node::Any)
+        let of_each = |test: &dyn Fn(usize) -> ConditionNode| {
+            single_or(places.iter().map(|place| test(*place)).collect(), ConditionNode::Any)
         };
         let data_type = self.data_type(&places);
         if self.takes(&["is"]) {
             let is_not = self.takes(&["not"]);
             self.take("null")?;
             // Of two sides, one that has a value is enough.
-            let is_null = Node::All(places.iter().map(|place| Node::Null(*place)).collect());
-            return Ok(if is_not { Node::Not(Box::new(is_null)) } else { is_null });
+            let is_null = ConditionNode::All(
+                places.iter().map(|place| ConditionNode::Null(*place)).collect(),
+            );
+            return Ok(if is_not { ConditionNode::Not(Box::new(is_null)) } else { is_null });
         }
         if self.takes(&["in"]) {
             let literals = Literals::new(self.literals(data_type)?);
-            return Ok(of_each(&|place| Node::In(place, literals.clone())));
+            return Ok(of_each(&|place| ConditionNode::In(place, literals.clone())));
         }
         if self.takes(&["!="]) {
             let literals = Literals::new(vec![self.literal(data_type)?]);
             let differs = |place| {
-                let equal = Node::In(place, literals.clone());
-                Node::All(vec![Node::Not(Box::new(Node::Null(place))), Node::Not(Box::new(equal))])
+                let equal = ConditionNode::In(place, literals.clone());
+                ConditionNode::All(vec![
+                    ConditionNode::Not(Box::new(ConditionNode::Null(place))),
+                    ConditionNode::Not(Box::new(equal)),
+                ])
             };
             // Neither side is it.
-            return Ok(Node::All(places.iter().map(|place| differs(*place)).collect()));
+            return Ok(ConditionNode::All(places.iter().map(|place| differs(*place)).collect()));
         }
         let Some(operator) = self.operator() else {
             return match data_type {
-                DataType::Bool => {
-                    Ok(of_each(&|place| Node::Compare(place, Operator::Equal, Literal::Bool(true))))
-                }
+                DataType::Bool => Ok(of_each(&|place| {
+                    ConditionNode::Compare(place, Operator::Equal, Literal::Bool(true))
+                })),
                 _ => Err(self.refusal("==, !=, <, <=, >, >=, in or is")),
             };
         };
@@ -208,21 +213,21 @@ impl Parser<'_> {
         match (&literal, operator) {
             (Literal::Network { .. }, Operator::Equal) => {
                 let literals = Literals::new(vec![literal]);
-                Ok(of_each(&|place| Node::In(place, literals.clone())))
+                Ok(of_each(&|place| ConditionNode::In(place, literals.clone())))
             }
             (Literal::Network { .. } | Literal::Bool(_), operator)
                 if operator != Operator::Equal =>
             {
                 Err(wrong(column, "a number or a time behind < and >", data_type.name()))
             }
-            _ => Ok(of_each(&|place| Node::Compare(place, operator, literal.clone()))),
+            _ => Ok(of_each(&|place| ConditionNode::Compare(place, operator, literal.clone()))),
         }
     }
 
     /// The places of a field, or of both sides' fields.
     fn field(&mut self) -> Result<Vec<usize>> {
         let column = self.column();
-        let Some(Token { kind: TokenKind::Word(name), .. }) = self.next() else {
+        let Some(QueryToken { kind: TokenKind::Word(name), .. }) = self.next() else {
             self.at = self.at.saturating_sub(1);
             return Err(self.refusal("a field"));
         };
@@ -288,11 +293,11 @@ impl Parser<'_> {
         }
     }
 
-    fn peek(&self) -> Option<&Token> {
+    fn peek(&self) -> Option<&QueryToken> {
         self.tokens.get(self.at)
     }
 
-    fn next(&mut self) -> Option<Token> {
+    fn next(&mut self) -> Option<QueryToken> {
         let token = self.tokens.get(self.at).cloned();
         self.at += 1;
         token
@@ -324,7 +329,10 @@ impl Parser<'_> {
 }
 
 /// The only one of them, or what they make together.
-fn single_or(mut nodes: Vec<Node>, together: impl FnOnce(Vec<Node>) -> Node) -> Node {
+fn single_or(
+    mut nodes: Vec<ConditionNode>,
+    together: impl FnOnce(Vec<ConditionNode>) -> ConditionNode,
+) -> ConditionNode {
     match nodes.pop() {
         Some(node) if nodes.is_empty() => node,
         Some(node) => {

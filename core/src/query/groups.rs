@@ -18,14 +18,14 @@ const TIME: &str = "ts";
 #[derive(Debug, Clone)]
 pub struct GroupBy {
     keys: Vec<usize>,
-    sums: Vec<(usize, Kind)>,
+    sums: Vec<(usize, SumKind)>,
     interval: Option<(usize, i64)>,
     result: Schema,
 }
 
 /// Kind of the sum of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum SumKind {
     Unsigned,
     Duration,
     Signed,
@@ -115,13 +115,13 @@ impl GroupBy {
 }
 
 /// Returns the kind of the sum of a field.
-fn kind(schema: &Schema, place: usize) -> Result<Kind> {
-    let Some(field) = schema.fields().get(place) else { return Ok(Kind::Unsigned) };
+fn kind(schema: &Schema, place: usize) -> Result<SumKind> {
+    let Some(field) = schema.fields().get(place) else { return Ok(SumKind::Unsigned) };
     Ok(match field.data_type() {
-        DataType::U8 | DataType::U16 | DataType::U32 | DataType::U64 => Kind::Unsigned,
-        DataType::DurationUs => Kind::Duration,
-        DataType::I8 | DataType::I16 | DataType::I32 | DataType::I64 => Kind::Signed,
-        DataType::Double => Kind::Double,
+        DataType::U8 | DataType::U16 | DataType::U32 | DataType::U64 => SumKind::Unsigned,
+        DataType::DurationUs => SumKind::Duration,
+        DataType::I8 | DataType::I16 | DataType::I32 | DataType::I64 => SumKind::Signed,
+        DataType::Double => SumKind::Double,
         other => {
             let found = format!("found {} ({})", field.name(), other.name());
             return Err(argument(format!("expected a field of numbers to sum up, {found}")));
@@ -132,7 +132,7 @@ fn kind(schema: &Schema, place: usize) -> Result<Kind> {
 fn result_schema(
     schema: &Schema,
     keys: &[usize],
-    sums: &[(usize, Kind)],
+    sums: &[(usize, SumKind)],
     has_interval: bool,
 ) -> Schema {
     let time = has_interval.then(|| {
@@ -147,10 +147,10 @@ fn result_schema(
     let sums = sums.iter().filter_map(|(place, kind)| {
         let field = schema.fields().get(*place)?;
         let data_type = match kind {
-            Kind::Unsigned => DataType::U64,
-            Kind::Duration => DataType::DurationUs,
-            Kind::Signed => DataType::I64,
-            Kind::Double => DataType::Double,
+            SumKind::Unsigned => DataType::U64,
+            SumKind::Duration => DataType::DurationUs,
+            SumKind::Signed => DataType::I64,
+            SumKind::Double => DataType::Double,
         };
         let meaning = format!("Sum of: {}", field.meaning());
         Some(Field::new(field.name().to_owned(), data_type, false, meaning))
@@ -237,7 +237,7 @@ impl Groups {
     /// were counted together come last in their interval in any case, without values for what they are told by.
     pub fn finish(self, top: Option<usize>) -> Batch {
         let Groups { by, kept, others, .. } = self;
-        let kept = kept.iter().map(|(key, totals)| Group {
+        let kept = kept.iter().map(|(key, totals)| GroupRow {
             begin: by.begin_of(key),
             values: Some(by.values_of(key)),
             totals,
@@ -247,7 +247,7 @@ impl Groups {
             let largest = by.largest(&groups, top);
             groups.retain(|group| group.values.is_some_and(|values| largest.contains(values)));
         }
-        groups.extend(others.iter().map(|(begin, totals)| Group {
+        groups.extend(others.iter().map(|(begin, totals)| GroupRow {
             begin: *begin,
             values: None,
             totals,
@@ -263,7 +263,7 @@ impl Groups {
 }
 
 /// A group as a row.
-struct Group<'g> {
+struct GroupRow<'g> {
     begin: Option<i64>,
     /// Values that identify it; None if groups were counted together.
     values: Option<&'g [u8]>,
@@ -289,13 +289,13 @@ impl GroupBy {
     }
 
     /// The values that a group is told by; null where groups were counted together.
-    fn fields_of<'g>(&self, group: &Group<'g>) -> impl Iterator<Item = Value<'g>> {
+    fn fields_of<'g>(&self, group: &GroupRow<'g>) -> impl Iterator<Item = Value<'g>> {
         let mut bytes = group.values.unwrap_or_default();
         self.keys.iter().map(move |_| key::take(&mut bytes))
     }
 
     /// The groups that are the largest over all intervals.
-    fn largest<'g>(&self, groups: &[Group<'g>], top: usize) -> HashSet<&'g [u8]> {
+    fn largest<'g>(&self, groups: &[GroupRow<'g>], top: usize) -> HashSet<&'g [u8]> {
         let mut all: HashMap<&[u8], Totals> = HashMap::new();
         for group in groups {
             let Some(values) = group.values else { continue };
@@ -308,8 +308,8 @@ impl GroupBy {
         sorted.into_iter().take(top).map(|(values, _)| values).collect()
     }
 
-    fn push(&self, batch: &mut Batch, group: &Group<'_>) {
-        let Group { begin, totals, .. } = group;
+    fn push(&self, batch: &mut Batch, group: &GroupRow<'_>) {
+        let GroupRow { begin, totals, .. } = group;
         let begin = self.interval.map(|_| begin.map_or(Value::Null, Value::Time));
         let sums = self.sums.iter().zip(&totals.sums).map(|((_, kind), bits)| kind.value(*bits));
         let fields = begin.into_iter().chain(self.fields_of(group));
@@ -320,7 +320,7 @@ impl GroupBy {
 }
 
 impl Totals {
-    fn add_row<'v>(&mut self, sums: &[(usize, Kind)], value: &impl Fn(usize) -> Value<'v>) {
+    fn add_row<'v>(&mut self, sums: &[(usize, SumKind)], value: &impl Fn(usize) -> Value<'v>) {
         self.rows += 1;
         for ((place, kind), sum) in sums.iter().zip(&mut self.sums) {
             if let Some(bits) = kind.bits(&value(*place)) {
@@ -329,7 +329,7 @@ impl Totals {
         }
     }
 
-    fn add(&mut self, other: &Totals, sums: &[(usize, Kind)]) {
+    fn add(&mut self, other: &Totals, sums: &[(usize, SumKind)]) {
         self.rows += other.rows;
         self.groups += other.groups;
         for ((_, kind), (sum, more)) in sums.iter().zip(self.sums.iter_mut().zip(&other.sums)) {
@@ -349,16 +349,16 @@ impl Totals {
 /// The bit that tells negative numbers.
 const SIGN: u64 = 1 << 63;
 
-impl Kind {
+impl SumKind {
     /// The bits of a value; nothing where there is none.
     fn bits(self, value: &Value<'_>) -> Option<u64> {
         match (self, value) {
             (
-                Kind::Unsigned | Kind::Duration,
+                SumKind::Unsigned | SumKind::Duration,
                 Value::Unsigned(number) | Value::Duration(number),
             ) => Some(*number),
-            (Kind::Signed, Value::Signed(number)) => Some(*number as u64),
-            (Kind::Double, Value::Double(number)) => Some(number.to_bits()),
+            (SumKind::Signed, Value::Signed(number)) => Some(*number as u64),
+            (SumKind::Double, Value::Double(number)) => Some(number.to_bits()),
             _ => None,
         }
     }
@@ -366,27 +366,27 @@ impl Kind {
     /// Both together. What does not fit stays at the largest number.
     fn add(self, sum: u64, more: u64) -> u64 {
         match self {
-            Kind::Unsigned | Kind::Duration => sum.saturating_add(more),
-            Kind::Signed => (sum as i64).saturating_add(more as i64) as u64,
-            Kind::Double => (f64::from_bits(sum) + f64::from_bits(more)).to_bits(),
+            SumKind::Unsigned | SumKind::Duration => sum.saturating_add(more),
+            SumKind::Signed => (sum as i64).saturating_add(more as i64) as u64,
+            SumKind::Double => (f64::from_bits(sum) + f64::from_bits(more)).to_bits(),
         }
     }
 
     fn rank(self, bits: u64) -> u64 {
         match self {
-            Kind::Unsigned | Kind::Duration => bits,
-            Kind::Signed => bits ^ SIGN,
-            Kind::Double if bits & SIGN == 0 => bits | SIGN,
-            Kind::Double => !bits,
+            SumKind::Unsigned | SumKind::Duration => bits,
+            SumKind::Signed => bits ^ SIGN,
+            SumKind::Double if bits & SIGN == 0 => bits | SIGN,
+            SumKind::Double => !bits,
         }
     }
 
     fn value<'v>(self, bits: u64) -> Value<'v> {
         match self {
-            Kind::Unsigned => Value::Unsigned(bits),
-            Kind::Duration => Value::Duration(bits),
-            Kind::Signed => Value::Signed(bits as i64),
-            Kind::Double => Value::Double(f64::from_bits(bits)),
+            SumKind::Unsigned => Value::Unsigned(bits),
+            SumKind::Duration => Value::Duration(bits),
+            SumKind::Signed => Value::Signed(bits as i64),
+            SumKind::Double => Value::Double(f64::from_bits(bits)),
         }
     }
 }

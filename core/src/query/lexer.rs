@@ -5,7 +5,7 @@ use crate::{Error, ErrorKind, Result};
 
 /// A word of a condition, and the column at which it begins, from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
+pub(super) struct QueryToken {
     pub(super) column: usize,
     pub(super) kind: TokenKind,
 }
@@ -27,7 +27,7 @@ const SIGNS: [&str; 13] = ["==", "!=", "<=", ">=", "&&", "||", "=", "<", ">", "!
 ///
 /// # Errors
 /// `Argument` where a quote has no end, or a character begins no word.
-pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
+pub(super) fn tokens(text: &str) -> Result<Vec<QueryToken>> {
     let mut tokens = Vec::new();
     let (mut at, mut counted, mut column) = (0, 0, 1);
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
@@ -52,7 +52,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
             }
             (TokenKind::Word(rest.get(..len).unwrap_or_default().to_owned()), len)
         };
-        tokens.push(Token { column, kind });
+        tokens.push(QueryToken { column, kind });
         at += len;
     }
     Ok(tokens)

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::query::TimeBins;
-use crate::rpc::{Call, Histogram, MethodSummary, Summary};
+use crate::rpc::{Call, CallSummary, Histogram, MethodSummary};
 
 /// The calls that began in an interval.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +28,7 @@ impl CallsOfBin {
 pub(super) struct Calls {
     bins: TimeBins,
     by_bin: BTreeMap<i64, CallsOfBin>,
-    methods: Summary,
+    methods: CallSummary,
     pub(super) all: CallsOfBin,
 }
 

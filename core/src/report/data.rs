@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::parts::Parts;
+use super::parts::IntervalParts;
 use super::timeline::{Amount, Series};
 use super::{CAPTURES_MAX, CaptureSums, LENGTH_CLASSES, PAGE_MAX, ROWS_MAX, Report, page};
 use crate::batch::{Batch, Value, json};
@@ -23,15 +23,15 @@ const TEXT_MAX: usize = 200;
 const MARGIN: usize = 100;
 
 /// Writes an object, member by member.
-pub(super) struct Object<'a> {
+pub(super) struct JsonObject<'a> {
     into: &'a mut Vec<u8>,
     is_empty: bool,
 }
 
-impl<'a> Object<'a> {
+impl<'a> JsonObject<'a> {
     pub(super) fn new(into: &'a mut Vec<u8>) -> Self {
         into.push(b'{');
-        Object { into, is_empty: true }
+        JsonObject { into, is_empty: true }
     }
 
     pub(super) fn key(&mut self, key: &str) -> &mut Vec<u8> {
@@ -115,7 +115,7 @@ pub(super) fn json(report: Report, title: &str, connections: u64) -> String {
     let axis = axis(&report);
     let amounts = axis.as_ref().map(|axis| report.timeline.amounts(axis.width)).unwrap_or_default();
     let mut text = Vec::new();
-    let mut page = Object::new(&mut text);
+    let mut page = JsonObject::new(&mut text);
     page.text("title", title);
     page.value("version", env!("CARGO_PKG_VERSION"));
     summary(&mut page, &report, connections);
@@ -145,7 +145,7 @@ pub(super) fn json(report: Report, title: &str, connections: u64) -> String {
     rows(page.key("conversations"), &conversations.largest());
     rows(page.key("troubles"), &failures.largest(ROWS_MAX));
     let parts = axis.map(|axis| {
-        let parts = Parts::new(&hosts, host_timeline, &timeline, &amounts, &axis);
+        let parts = IntervalParts::new(&hosts, host_timeline, &timeline, &amounts, &axis);
         let len = page::page(title, &String::from_utf8_lossy(page.into)).len();
         parts.json(&axis, PAGE_MAX.saturating_sub(len + MARGIN))
     });
@@ -165,7 +165,7 @@ fn axis(report: &Report) -> Option<Axis> {
     Some(Axis { width, first, count: count as usize })
 }
 
-fn summary(page: &mut Object<'_>, report: &Report, connections: u64) {
+fn summary(page: &mut JsonObject<'_>, report: &Report, connections: u64) {
     page.value("packets", report.all.packets);
     page.value("bytes", report.all.bytes);
     page.value("captured_bytes", report.captured_bytes);
@@ -193,7 +193,7 @@ fn summary(page: &mut Object<'_>, report: &Report, connections: u64) {
 
 fn captures(into: &mut Vec<u8>, captures: &[CaptureSums]) {
     array(into, captures, |into, capture| {
-        let mut object = Object::new(into);
+        let mut object = JsonObject::new(into);
         object.text("name", &capture.name);
         object.value("format", capture.format);
         object.value("compression", capture.compression.as_str());
@@ -211,7 +211,7 @@ fn captures(into: &mut Vec<u8>, captures: &[CaptureSums]) {
 }
 
 fn time(into: &mut Vec<u8>, axis: &Axis) {
-    let mut object = Object::new(into);
+    let mut object = JsonObject::new(into);
     object.time("begin", Some(axis.first.saturating_mul(axis.width)));
     object.time("width", Some(axis.width));
     object.value("count", axis.count as u64);
@@ -257,7 +257,7 @@ fn traffic(
 }
 
 fn series_over_time(into: &mut Vec<u8>, name: &str, amounts: impl Iterator<Item = Amount> + Clone) {
-    let mut object = Object::new(into);
+    let mut object = JsonObject::new(into);
     object.value("name", name);
     object.numbers("packets", amounts.clone().map(|amount| amount.packets));
     object.numbers("bytes", amounts.map(|amount| amount.bytes));
@@ -283,10 +283,10 @@ fn name(series: Series) -> String {
 /// The largest series with what they have in all, and how many there are.
 fn totals(into: &mut Vec<u8>, report: &Report, of: impl Fn(Series) -> bool) {
     let totals = report.timeline.totals(of);
-    let mut object = Object::new(into);
+    let mut object = JsonObject::new(into);
     object.value("count", totals.len() as u64);
     array(object.key("rows"), totals.iter().take(ROWS_MAX), |into, (series, amount)| {
-        let mut object = Object::new(into);
+        let mut object = JsonObject::new(into);
         object.value("name", name(*series).as_str());
         object.value("packets", amount.packets);
         object.value("bytes", amount.bytes);
@@ -303,7 +303,7 @@ fn tcp(
 ) {
     array(into, [Series::Syn, Series::Reset, Series::Repeat, Series::Fill], |into, series| {
         let at = |bin| amounts.get(&(series, bin)).map_or(0, |amount| amount.packets);
-        let mut object = Object::new(into);
+        let mut object = JsonObject::new(into);
         object.value("name", name(series).as_str());
         object.value("total", report.timeline.total(series).packets);
         object.numbers("packets", axis.places().map(at));
@@ -319,7 +319,7 @@ fn calls(into: &mut Vec<u8>, report: &Report, axis: &Axis) {
         let quantile = of(bin).and_then(|calls| calls.latency.quantile(per_mille));
         quantile.map_or(Value::Null, |ns| Value::Unsigned(ns / 1000))
     };
-    let mut object = Object::new(into);
+    let mut object = JsonObject::new(into);
     object.numbers("calls", axis.places().map(|bin| of(bin).map_or(0, |calls| calls.calls)));
     object.numbers("errors", axis.places().map(|bin| of(bin).map_or(0, |calls| calls.errors)));
     for (key, per_mille) in [("p50", 500), ("p99", 990), ("max", 1000)] {
@@ -335,10 +335,10 @@ fn calls(into: &mut Vec<u8>, report: &Report, axis: &Axis) {
 
 fn methods(into: &mut Vec<u8>, report: &Report) {
     let methods = report.calls.methods();
-    let mut object = Object::new(into);
+    let mut object = JsonObject::new(into);
     object.value("count", methods.len() as u64);
     array(object.key("rows"), methods.iter().take(ROWS_MAX), |into, (name, summary)| {
-        let mut object = Object::new(into);
+        let mut object = JsonObject::new(into);
         for field in MethodField::ALL {
             match summary.value(name, *field) {
                 Value::Text(text) => object.text(field.name(), text),
@@ -355,7 +355,7 @@ fn lengths(into: &mut Vec<u8>, lengths: &[Amount; LENGTH_CLASSES]) {
     array(into, lengths.iter().enumerate(), |into, (class, amount)| {
         let from = if class == 0 { 0u64 } else { 32 << class };
         let is_last = class + 1 == LENGTH_CLASSES;
-        let mut object = Object::new(into);
+        let mut object = JsonObject::new(into);
         object.value("from", from);
         match is_last {
             true => object.value("to", Value::Null),
@@ -373,7 +373,7 @@ fn statuses(into: &mut Vec<u8>, counts: &[u64; 16]) {
         (count > 0).then_some((*name, count))
     });
     array(into, told, |into, (name, count)| {
-        let mut object = Object::new(into);
+        let mut object = JsonObject::new(into);
         object.value("name", name);
         object.value("packets", count);
         object.end();
@@ -382,7 +382,7 @@ fn statuses(into: &mut Vec<u8>, counts: &[u64; 16]) {
 
 /// The names of protocols by their numbers.
 fn protocol_names(into: &mut Vec<u8>) {
-    let mut object = Object::new(into);
+    let mut object = JsonObject::new(into);
     PROTOCOLS.names.iter().for_each(|(number, name)| object.value(&number.to_string(), *name));
     object.end();
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 
 use super::ROWS_MAX;
-use super::data::{Axis, Object, array};
+use super::data::{Axis, JsonObject, array};
 use super::host_timeline::{HostAmount, HostTimeline};
 use super::timeline::{Amount, Series, Timeline};
 use crate::batch::{Batch, Value, json};
@@ -31,7 +31,7 @@ const OF_SERIES: &Sums<Amount> =
     &[("packets", |amount| amount.packets), ("bytes", |amount| amount.bytes)];
 
 /// Amounts of the rows of each table by interval; `None` for a row whose amounts were not all kept by time.
-pub(super) struct Parts {
+pub(super) struct IntervalParts {
     hosts: Vec<Option<Row>>,
     protocols: Vec<Option<Row>>,
     ports: Vec<Option<Row>>,
@@ -40,7 +40,7 @@ pub(super) struct Parts {
 /// Amounts of a row in each interval of the pictures, one sum after the other, by name of the sum.
 type Row = Vec<(&'static str, BTreeMap<usize, u64>)>;
 
-impl Parts {
+impl IntervalParts {
     pub(super) fn new(
         hosts: &Batch,
         host_timeline: HostTimeline,
@@ -49,7 +49,7 @@ impl Parts {
         axis: &Axis,
     ) -> Self {
         let is_protocol = |series| matches!(series, Series::Proto(_));
-        Parts {
+        IntervalParts {
             hosts: hosts_by_time(hosts, host_timeline, axis),
             protocols: series_by_time(timeline, amounts, axis, is_protocol),
             ports: series_by_time(timeline, amounts, axis, Series::is_port),
@@ -72,7 +72,7 @@ impl Parts {
     /// Writes the parts as JSON, with `each` intervals of the pictures in a part.
     fn json_of(&self, each: usize, axis: &Axis) -> Vec<u8> {
         let (mut text, count) = (Vec::new(), axis.count.div_ceil(each));
-        let mut object = Object::new(&mut text);
+        let mut object = JsonObject::new(&mut text);
         object.value("each", each as u64);
         for (key, rows) in
             [("hosts", &self.hosts), ("protocols", &self.protocols), ("ports", &self.ports)]
@@ -88,7 +88,7 @@ impl Parts {
 }
 
 fn push_row(into: &mut Vec<u8>, row: &Row, each: usize, count: usize) {
-    let mut object = Object::new(into);
+    let mut object = JsonObject::new(into);
     for (name, by_interval) in row {
         let part = |part: usize| by_interval.range(part * each..(part + 1) * each);
         object.numbers(name, (0..count).map(|at| part(at).map(|(_, number)| *number).sum::<u64>()));

@@ -2,8 +2,8 @@
 
 use super::call::{Call, Outcome, Protocol};
 use super::ledger::{ByteCounts, Ledger};
-use super::message::{Known, Message};
-use super::messages::Messages;
+use super::message::{KnownProtocol, RpcMessage};
+use super::messages::DirectionMessages;
 use super::waiting::{Waiting, WaitingCalls};
 use crate::packet::Packet;
 use crate::tcp::{Connection, ConnectionId, Event, EvictionQueue, Reassembler, Side, TcpOptions};
@@ -67,14 +67,14 @@ struct Used {
     /// Connections to queue after their event, and since when calls wait in them.
     joining: Vec<(ConnectionId, u64)>,
     /// The messages that an event has told, empty in between.
-    told: Vec<Message>,
+    told: Vec<RpcMessage>,
 }
 
 /// State of one connection.
 #[derive(Debug, Default)]
 struct Conversation {
-    initiator: Messages,
-    responder: Messages,
+    initiator: DirectionMessages,
+    responder: DirectionMessages,
     /// The protocol, once it is sure that there is one.
     proven: Option<Protocol>,
     /// Messages seen before that.
@@ -83,7 +83,7 @@ struct Conversation {
     waiting: WaitingCalls,
     is_queued: bool,
     /// An answer without a call, whose call may stand behind it in the capture; with who sent it.
-    early: Option<Box<(Side, Message)>>,
+    early: Option<Box<(Side, RpcMessage)>>,
     /// A call that is over before the connection is proven.
     held: Option<Box<Call>>,
 }
@@ -208,18 +208,23 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
         self.used.told = told;
     }
 
-    fn known(&self, conversation: &Conversation) -> Known {
+    fn known(&self, conversation: &Conversation) -> KnownProtocol {
         let keep_max = if self.options.keeps_messages { self.options.message_max } else { 0 };
-        Known { protocol: conversation.proven, keep_max }
+        KnownProtocol { protocol: conversation.proven, keep_max }
     }
 
-    fn messages(&mut self, conversation: &mut Conversation, from: Side, told: &mut Vec<Message>) {
+    fn messages(
+        &mut self,
+        conversation: &mut Conversation,
+        from: Side,
+        told: &mut Vec<RpcMessage>,
+    ) {
         for message in told.drain(..) {
             self.message(conversation, from, message);
         }
     }
 
-    fn message(&mut self, conversation: &mut Conversation, from: Side, message: Message) {
+    fn message(&mut self, conversation: &mut Conversation, from: Side, message: RpcMessage) {
         self.used.messages += 1;
         self.prove(conversation, &message);
         match message.kind {
@@ -254,8 +259,8 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
         &mut self,
         conversation: &mut Conversation,
         caller: Side,
-        asked: &Message,
-    ) -> Option<Message> {
+        asked: &RpcMessage,
+    ) -> Option<RpcMessage> {
         let (from, answer) = conversation.early.as_deref()?;
         if *from == caller {
             return None;
@@ -288,8 +293,8 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
         &mut self,
         conversation: &mut Conversation,
         from: Side,
-        answer: &Message,
-    ) -> Option<Message> {
+        answer: &RpcMessage,
+    ) -> Option<RpcMessage> {
         loop {
             let (first, is_only) = conversation.waiting.position(from, answer)?;
             let is_answered = is_only || !conversation.waiting.may_be_answered(first);
@@ -304,7 +309,7 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
 
     /// Takes a message as a sign that the connection is Thrift. A frame of the right length, or the fixed bits
     /// of Binary, are a proof; Compact alone has few of them, and takes two messages.
-    fn prove(&mut self, conversation: &mut Conversation, message: &Message) {
+    fn prove(&mut self, conversation: &mut Conversation, message: &RpcMessage) {
         if conversation.proven.is_some() || !message.is_checked {
             return;
         }
@@ -319,7 +324,7 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
         }
     }
 
-    fn wait(&mut self, conversation: &mut Conversation, from: Side, message: Message) {
+    fn wait(&mut self, conversation: &mut Conversation, from: Side, message: RpcMessage) {
         if conversation.waiting.len() >= WAITING_MAX {
             self.give_up_first(conversation);
         }
@@ -394,7 +399,7 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
     }
 
     /// A call by what was asked and what was answered, one of which is there.
-    fn call(&self, caller: Side, asked: Option<Message>, answer: Option<Message>) -> Call {
+    fn call(&self, caller: Side, asked: Option<RpcMessage>, answer: Option<RpcMessage>) -> Call {
         let outcome = match (&asked, &answer) {
             (_, Some(answer)) if answer.kind == MessageKind::EXCEPTION => Outcome::Failure,
             (_, Some(answer)) => match answer.first_field {
@@ -456,7 +461,7 @@ fn waits_since(tcp: &mut Reassembler<Conversation>, id: ConnectionId) -> Option<
 }
 
 impl Conversation {
-    fn messages(&mut self, side: Side) -> &mut Messages {
+    fn messages(&mut self, side: Side) -> &mut DirectionMessages {
         match side {
             Side::Initiator => &mut self.initiator,
             Side::Responder => &mut self.responder,

@@ -24,7 +24,7 @@ pub(super) const HEADER_MAX: usize = FRAME_HEADER_LEN + 2 + 10 + 10 + NAME_MAX a
 /// Result of the search for a header at the start of bytes.
 pub(super) enum HeaderSearch<'a> {
     /// A message.
-    Header(Header<'a>),
+    Header(RpcHeader<'a>),
     /// Possible beginning of a message; more bytes will tell.
     Part,
     /// No message.
@@ -32,7 +32,7 @@ pub(super) enum HeaderSearch<'a> {
 }
 
 /// The beginning of a message.
-pub(super) struct Header<'a> {
+pub(super) struct RpcHeader<'a> {
     pub(super) protocol: Protocol,
     pub(super) name: &'a str,
     pub(super) kind: MessageKind,
@@ -123,7 +123,7 @@ fn checked<'a>(
         return HeaderSearch::Nothing;
     }
     let frame_header_len = if frame_len.is_some() { FRAME_HEADER_LEN } else { 0 };
-    HeaderSearch::Header(Header {
+    HeaderSearch::Header(RpcHeader {
         protocol,
         name,
         kind: header.kind,

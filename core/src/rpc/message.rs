@@ -1,9 +1,9 @@
 //! One message of a stream: what is known of it, and its struct as far as it came.
 
 use super::call::Protocol;
-use super::header::Header;
+use super::header::RpcHeader;
 use super::ledger::Ledger;
-use crate::thrift::{Encoding, Extent, Limits, MessageKind, Progress};
+use crate::thrift::{Encoding, Limits, MessageKind, Progress, StructExtent};
 
 /// Longest message without a frame, in bytes.
 const MESSAGE_MAX: u64 = 1 << 30;
@@ -18,7 +18,7 @@ pub(super) const SEAM_LEN: usize = 64;
 
 /// A message, as far as it was seen.
 #[derive(Debug)]
-pub(super) struct Message {
+pub(super) struct RpcMessage {
     pub(super) protocol: Protocol,
     pub(super) name: Box<str>,
     pub(super) kind: MessageKind,
@@ -39,16 +39,16 @@ pub(super) struct Message {
     pub(super) body: Option<Vec<u8>>,
 }
 
-impl Message {
+impl RpcMessage {
     /// Returns true if one of them may be the answer of the other: they have one number and one name.
-    pub(super) fn is_like(&self, other: &Message) -> bool {
+    pub(super) fn is_like(&self, other: &RpcMessage) -> bool {
         self.sequence_id == other.sequence_id && self.name == other.name
     }
 }
 
 /// Known protocol of a connection, and the bound of structs that are kept.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Known {
+pub(super) struct KnownProtocol {
     /// The protocol, once it is sure.
     pub(super) protocol: Option<Protocol>,
     /// Bytes of a struct that is kept; 0: none is.
@@ -69,12 +69,12 @@ pub(super) enum StartConfidence {
 
 /// A message whose struct is not over.
 #[derive(Debug)]
-pub(super) struct Body {
-    pub(super) message: Message,
+pub(super) struct MessageBody {
+    pub(super) message: RpcMessage,
     /// Bytes that are left, where a frame tells.
     pub(super) left: Option<u64>,
     /// The walk over the struct; none where its frame is counted only.
-    pub(super) extent: Option<Extent>,
+    pub(super) extent: Option<StructExtent>,
     /// Bytes of the message that are missing.
     missing: u64,
     /// True if it was found between other bytes, so that it may be no message as long as it is not walked to its end.
@@ -85,7 +85,7 @@ pub(super) struct Body {
 }
 
 /// Result of a walk over bytes of a struct.
-pub(super) enum Walk {
+pub(super) enum StructProgress {
     /// It ends behind so many bytes.
     Ends(usize),
     /// It goes on.
@@ -94,13 +94,13 @@ pub(super) enum Walk {
     Fails,
 }
 
-impl Body {
+impl MessageBody {
     /// The struct behind a header whose first byte was captured at `ts`.
     pub(super) fn begin(
-        header: &Header<'_>,
+        header: &RpcHeader<'_>,
         ts: Option<i64>,
         start_confidence: StartConfidence,
-        known: Known,
+        known: KnownProtocol,
     ) -> Self {
         let fits = header.body_len.is_none_or(|len| len <= known.keep_max as u64);
         // A frame is counted where the frame before it was right.
@@ -113,8 +113,8 @@ impl Body {
             true => Limits { string_max: GUESS_MAX, ..Limits::default() },
             false => Limits::default(),
         };
-        Body {
-            message: Message {
+        MessageBody {
+            message: RpcMessage {
                 protocol: header.protocol,
                 name: header.name.into(),
                 kind: header.kind,
@@ -128,7 +128,7 @@ impl Body {
                 body: (known.keep_max > 0 && fits).then(Vec::new),
             },
             left: header.body_len,
-            extent: (!is_counted).then(|| Extent::new(encoding, limits)),
+            extent: (!is_counted).then(|| StructExtent::new(encoding, limits)),
             missing: 0,
             is_guess,
             first: [0; 4],
@@ -137,11 +137,16 @@ impl Body {
     }
 
     /// Walks on over the next bytes, or counts them.
-    pub(super) fn walk(&mut self, bytes: &[u8], carry: &mut Vec<u8>, ledger: &mut Ledger) -> Walk {
+    pub(super) fn walk(
+        &mut self,
+        bytes: &[u8],
+        carry: &mut Vec<u8>,
+        ledger: &mut Ledger,
+    ) -> StructProgress {
         let Some(extent) = &mut self.extent else {
             return match self.left {
-                Some(left) if left <= bytes.len() as u64 => Walk::Ends(left as usize),
-                _ => Walk::GoesOn,
+                Some(left) if left <= bytes.len() as u64 => StructProgress::Ends(left as usize),
+                _ => StructProgress::GoesOn,
             };
         };
         let before = extent.memory_bytes();
@@ -151,7 +156,7 @@ impl Body {
         };
         match ledger.levels(before, extent.memory_bytes()) {
             true => walked,
-            false => Walk::Fails,
+            false => StructProgress::Fails,
         }
     }
 
@@ -173,7 +178,7 @@ impl Body {
         &mut self,
         bytes: &[u8],
         ts: Option<i64>,
-        known: Known,
+        known: KnownProtocol,
         ledger: &mut Ledger,
     ) {
         self.left = self.left.map(|left| left.saturating_sub(bytes.len() as u64));
@@ -211,7 +216,7 @@ impl Body {
     }
 
     /// Hands the message over.
-    pub(super) fn tell(mut self, ledger: &mut Ledger, out: &mut Vec<Message>) {
+    pub(super) fn tell(mut self, ledger: &mut Ledger, out: &mut Vec<RpcMessage>) {
         self.end_walk(ledger);
         self.message.first_field = self.first_field();
         ledger.counts.in_messages += self.seen();
@@ -263,27 +268,27 @@ impl Body {
 }
 
 /// Walks on over `bytes`; those at the end that are not enough go to `carry`.
-fn walk(extent: &mut Extent, bytes: &[u8], carry: &mut Vec<u8>) -> Walk {
+fn walk(extent: &mut StructExtent, bytes: &[u8], carry: &mut Vec<u8>) -> StructProgress {
     match extent.pass_on(bytes) {
-        Ok((passed, Progress::Complete(_))) => Walk::Ends(passed),
+        Ok((passed, Progress::Complete(_))) => StructProgress::Ends(passed),
         Ok((passed, Progress::Needs(_))) => {
             carry.extend_from_slice(bytes.get(passed..).unwrap_or_default());
-            Walk::GoesOn
+            StructProgress::GoesOn
         }
-        Err(_) => Walk::Fails,
+        Err(_) => StructProgress::Fails,
     }
 }
 
 /// Walks over the rest of the last piece and the first [`SEAM_LEN`] of `bytes` behind it.
-fn walk_over_seam(extent: &mut Extent, bytes: &[u8], carry: &mut Vec<u8>) -> Walk {
+fn walk_over_seam(extent: &mut StructExtent, bytes: &[u8], carry: &mut Vec<u8>) -> StructProgress {
     let before = carry.len();
     carry.extend_from_slice(bytes.get(..bytes.len().min(SEAM_LEN)).unwrap_or_default());
     match extent.pass_on(carry) {
-        Ok((passed, Progress::Complete(_))) => Walk::Ends(passed.saturating_sub(before)),
+        Ok((passed, Progress::Complete(_))) => StructProgress::Ends(passed.saturating_sub(before)),
         Ok((passed, Progress::Needs(_))) => {
             carry.drain(..passed.min(carry.len()));
-            Walk::GoesOn
+            StructProgress::GoesOn
         }
-        Err(_) => Walk::Fails,
+        Err(_) => StructProgress::Fails,
     }
 }

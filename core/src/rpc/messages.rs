@@ -3,10 +3,12 @@
 //! No more than a header is kept, whatever the messages are as long as: the struct behind it is walked, or
 //! counted where a frame says its length. Whoever wants structs says so, and they are kept up to a bound.
 
-use super::header::{self, HEADER_MAX, Header, HeaderSearch};
+use super::header::{self, HEADER_MAX, HeaderSearch, RpcHeader};
 use super::ledger::Ledger;
-use super::message::{Body, Known, Message, SEAM_LEN, StartConfidence, Walk};
-use crate::thrift::Extent;
+use super::message::{
+    KnownProtocol, MessageBody, RpcMessage, SEAM_LEN, StartConfidence, StructProgress,
+};
+use crate::thrift::StructExtent;
 
 /// Bytes that may be walked in vain for each byte of a piece: what looks like a message and fails far on is looked
 /// through again for others, so that hostile bytes would else cost the square of their number.
@@ -14,20 +16,20 @@ const VAIN_PER_BYTE: usize = 4;
 
 /// One direction.
 #[derive(Debug, Default)]
-pub(super) struct Messages {
+pub(super) struct DirectionMessages {
     /// Bytes that were not enough: the beginning of a header, or the end of a piece inside of a struct.
     carry: Vec<u8>,
     /// When the first of them was captured.
     carry_ts: Option<i64>,
     /// In a box, as most connections have none.
-    body: Option<Box<Body>>,
+    body: Option<Box<MessageBody>>,
     /// Confidence that the next message starts at the next byte.
     start_confidence: StartConfidence,
 }
 
 /// A piece of a stream.
 #[derive(Debug, Clone, Copy)]
-struct Piece<'p> {
+struct MessagePiece<'p> {
     bytes: &'p [u8],
     /// When it was captured.
     ts: Option<i64>,
@@ -43,15 +45,15 @@ enum Seam {
     Nothing,
 }
 
-impl Messages {
+impl DirectionMessages {
     /// Takes the next bytes.
     pub(super) fn bytes(
         &mut self,
         mut bytes: &[u8],
         ts: Option<i64>,
-        known: Known,
+        known: KnownProtocol,
         ledger: &mut Ledger,
-        out: &mut Vec<Message>,
+        out: &mut Vec<RpcMessage>,
     ) {
         ledger.counts.seen += bytes.len() as u64;
         let vain = bytes.len().max(HEADER_MAX) * VAIN_PER_BYTE;
@@ -65,7 +67,7 @@ impl Messages {
                     let passed = self.pass_to_candidate(&kept, known, ledger);
                     let rest = kept.get(passed..).unwrap_or_default();
                     self.piece(
-                        Piece { bytes: rest, ts: self.carry_ts, vain_max },
+                        MessagePiece { bytes: rest, ts: self.carry_ts, vain_max },
                         known,
                         ledger,
                         out,
@@ -73,16 +75,16 @@ impl Messages {
                 }
             }
         }
-        self.piece(Piece { bytes, ts, vain_max }, known, ledger, out);
+        self.piece(MessagePiece { bytes, ts, vain_max }, known, ledger, out);
     }
 
     /// Takes bytes with no beginning of a header before them.
     fn piece(
         &mut self,
-        mut piece: Piece<'_>,
-        known: Known,
+        mut piece: MessagePiece<'_>,
+        known: KnownProtocol,
         ledger: &mut Ledger,
-        out: &mut Vec<Message>,
+        out: &mut Vec<RpcMessage>,
     ) {
         while !piece.bytes.is_empty() {
             let passed = match self.body.take() {
@@ -97,9 +99,9 @@ impl Messages {
     pub(super) fn gap(
         &mut self,
         len: u64,
-        known: Known,
+        known: KnownProtocol,
         ledger: &mut Ledger,
-        out: &mut Vec<Message>,
+        out: &mut Vec<RpcMessage>,
     ) {
         ledger.counts.missing += len;
         match self.body.take() {
@@ -123,7 +125,12 @@ impl Messages {
     }
 
     /// Tells the message that the end of the connection cuts.
-    pub(super) fn end(&mut self, known: Known, ledger: &mut Ledger, out: &mut Vec<Message>) {
+    pub(super) fn end(
+        &mut self,
+        known: KnownProtocol,
+        ledger: &mut Ledger,
+        out: &mut Vec<RpcMessage>,
+    ) {
         let body = self.body.take();
         self.cut(body, known, ledger, out);
     }
@@ -131,10 +138,10 @@ impl Messages {
     /// Drops what was kept of a message, and tells it if it surely is one.
     fn cut(
         &mut self,
-        body: Option<Box<Body>>,
-        known: Known,
+        body: Option<Box<MessageBody>>,
+        known: KnownProtocol,
         ledger: &mut Ledger,
-        out: &mut Vec<Message>,
+        out: &mut Vec<RpcMessage>,
     ) {
         let Some(mut body) = body else {
             ledger.counts.outside += self.carry.len() as u64;
@@ -151,8 +158,13 @@ impl Messages {
     }
 
     /// Looks for a header; answers how many bytes are not looked at again.
-    fn search(&mut self, piece: Piece<'_>, known: Known, ledger: &mut Ledger) -> usize {
-        let Piece { bytes, ts, vain_max } = piece;
+    fn search(
+        &mut self,
+        piece: MessagePiece<'_>,
+        known: KnownProtocol,
+        ledger: &mut Ledger,
+    ) -> usize {
+        let MessagePiece { bytes, ts, vain_max } = piece;
         if ledger.counts.walked_in_vain >= vain_max {
             ledger.counts.outside += bytes.len() as u64;
             ledger.counts.not_searched += bytes.len() as u64;
@@ -171,7 +183,12 @@ impl Messages {
     }
 
     /// Looks for a header that may have begun in an earlier piece.
-    fn search_over_seam(&mut self, bytes: &[u8], known: Known, ledger: &mut Ledger) -> Seam {
+    fn search_over_seam(
+        &mut self,
+        bytes: &[u8],
+        known: KnownProtocol,
+        ledger: &mut Ledger,
+    ) -> Seam {
         let before = self.carry.len();
         let room = HEADER_MAX.saturating_sub(before).min(bytes.len());
         self.carry.extend_from_slice(bytes.get(..room).unwrap_or_default());
@@ -197,19 +214,24 @@ impl Messages {
     /// Begins a message; answers how many bytes its header has.
     fn begin(
         &mut self,
-        header: &Header<'_>,
+        header: &RpcHeader<'_>,
         ts: Option<i64>,
-        known: Known,
+        known: KnownProtocol,
         ledger: &mut Ledger,
     ) -> usize {
-        let body = Body::begin(header, ts, self.start_confidence, known);
-        ledger.levels(0, body.extent.as_ref().map_or(0, Extent::memory_bytes));
+        let body = MessageBody::begin(header, ts, self.start_confidence, known);
+        ledger.levels(0, body.extent.as_ref().map_or(0, StructExtent::memory_bytes));
         self.body = Some(Box::new(body));
         header.len
     }
 
     /// Passes over bytes that do not begin with a message, up to the next that may; returns how many.
-    fn pass_to_candidate(&mut self, bytes: &[u8], known: Known, ledger: &mut Ledger) -> usize {
+    fn pass_to_candidate(
+        &mut self,
+        bytes: &[u8],
+        known: KnownProtocol,
+        ledger: &mut Ledger,
+    ) -> usize {
         self.start_confidence = confidence_without(known);
         let passed = next_candidate(bytes, known);
         ledger.counts.outside += passed as u64;
@@ -219,27 +241,29 @@ impl Messages {
     /// Goes on with a struct; answers how many bytes are not looked at again.
     fn go_on(
         &mut self,
-        mut body: Box<Body>,
-        piece: Piece<'_>,
-        known: Known,
+        mut body: Box<MessageBody>,
+        piece: MessagePiece<'_>,
+        known: KnownProtocol,
         ledger: &mut Ledger,
-        out: &mut Vec<Message>,
+        out: &mut Vec<RpcMessage>,
     ) -> usize {
-        let Piece { bytes, ts, .. } = piece;
+        let MessagePiece { bytes, ts, .. } = piece;
         let is_over_seam = !self.carry.is_empty();
-        let passed_before = body.extent.as_ref().map_or(0, Extent::passed);
+        let passed_before = body.extent.as_ref().map_or(0, StructExtent::passed);
         let walked = body.walk(bytes, &mut self.carry, ledger);
         let passed = match walked {
-            Walk::Ends(len) => len,
+            StructProgress::Ends(len) => len,
             // Over a seam, some bytes only were looked at.
-            Walk::GoesOn if body.extent.is_some() && is_over_seam => bytes.len().min(SEAM_LEN),
-            Walk::GoesOn => bytes.len(),
-            Walk::Fails => 0,
+            StructProgress::GoesOn if body.extent.is_some() && is_over_seam => {
+                bytes.len().min(SEAM_LEN)
+            }
+            StructProgress::GoesOn => bytes.len(),
+            StructProgress::Fails => 0,
         };
-        let is_over = matches!(walked, Walk::Ends(_));
+        let is_over = matches!(walked, StructProgress::Ends(_));
         let fits = body.has_room(passed as u64, is_over);
-        if matches!(walked, Walk::Fails) || !fits {
-            let walked = body.extent.as_ref().map_or(0, Extent::passed);
+        if matches!(walked, StructProgress::Fails) || !fits {
+            let walked = body.extent.as_ref().map_or(0, StructExtent::passed);
             ledger.counts.walked_in_vain += walked.saturating_sub(passed_before) as u64;
             return self.fail(*body, bytes, known, ledger);
         }
@@ -257,7 +281,13 @@ impl Messages {
 
     /// Refuses bytes that were taken for a struct. The next message may begin anywhere, so that all are searched again,
     /// unless nothing says that there are messages.
-    fn fail(&mut self, body: Body, bytes: &[u8], known: Known, ledger: &mut Ledger) -> usize {
+    fn fail(
+        &mut self,
+        body: MessageBody,
+        bytes: &[u8],
+        known: KnownProtocol,
+        ledger: &mut Ledger,
+    ) -> usize {
         body.refuse(ledger);
         self.carry.clear();
         self.start_confidence = confidence_without(known);
@@ -270,12 +300,12 @@ impl Messages {
 }
 
 /// Returns the confidence that a message starts at the next byte if the last bytes have not told.
-fn confidence_without(known: Known) -> StartConfidence {
+fn confidence_without(known: KnownProtocol) -> StartConfidence {
     if known.protocol.is_some() { StartConfidence::Lost } else { StartConfidence::Start }
 }
 
 /// Returns how many bytes to pass before a message of the known protocol may begin, at least one; all if none is known.
-fn next_candidate(bytes: &[u8], known: Known) -> usize {
+fn next_candidate(bytes: &[u8], known: KnownProtocol) -> usize {
     let Some(protocol) = known.protocol else { return bytes.len() };
     let first = header::first_byte(protocol);
     let mut at = 1;

@@ -8,8 +8,8 @@ use super::field::CarriedField;
 use crate::error::excerpt;
 use crate::thrift::idl::{Document, Service, ServiceId};
 use crate::thrift::{
-    FieldSchema, Limits, Plan, ProtocolResult, Schema, StructId, StructKind, Tape, Type, Value,
-    json,
+    FieldSchema, Limits, Plan, ProtocolResult, StructId, StructKind, Tape, TapeValue, ThriftSchema,
+    Type, json,
 };
 use crate::{Error, ErrorKind, Result};
 
@@ -49,7 +49,7 @@ impl Methods {
     }
 
     /// The schema by which tapes are read.
-    pub fn schema(&self) -> &Schema {
+    pub fn schema(&self) -> &ThriftSchema {
         self.plan.schema()
     }
 
@@ -95,7 +95,7 @@ impl Methods {
         }
         let mut cursor = tape.cursor(bytes.as_deref()?);
         let value = cursor.value();
-        let Value::Struct(id) = value else { return None };
+        let TapeValue::Struct(id) = value else { return None };
         let mut text = Vec::new();
         json(&mut text, self.schema(), &mut cursor, value, &Type::Struct(id));
         String::from_utf8(text).ok()
@@ -122,7 +122,7 @@ impl Methods {
 }
 
 /// Declares the struct of a failure, which Thrift's libraries have without an IDL.
-fn declare_failure(schema: &mut Schema) -> Result<StructId> {
+fn declare_failure(schema: &mut ThriftSchema) -> Result<StructId> {
     let id = schema.declare_struct("TApplicationException", StructKind::Exception);
     let fields =
         vec![FieldSchema::new(1, "message", Type::String), FieldSchema::new(2, "type", Type::I32)];

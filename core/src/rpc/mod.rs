@@ -2,7 +2,7 @@
 //!
 //! It is pure, as [`tcp`](crate::tcp) is. Messages are found by their headers, on any port, framed or not, in Binary
 //! (strict) and Compact, and found again after a gap. A [`Call`] is a request with its answer: method, outcome, latency,
-//! sizes, and with [`RpcOptions::keeps_messages`] the structs, which a [`Methods`] reads by a schema. A [`Summary`] adds
+//! sizes, and with [`RpcOptions::keeps_messages`] the structs, which a [`Methods`] reads by a schema. A [`CallSummary`] adds
 //! calls up by method.
 //!
 //! Other protocols give no calls: a header has many fixed bits, its name is an identifier, and the struct after it is
@@ -27,4 +27,4 @@ pub use field::{CallColumn, CallField, CarriedField, MethodField};
 pub use histogram::Histogram;
 pub use ledger::ByteCounts;
 pub use methods::Methods;
-pub use summary::{MethodSummary, Summary};
+pub use summary::{CallSummary, MethodSummary};

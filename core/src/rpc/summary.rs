@@ -34,11 +34,11 @@ pub struct MethodSummary {
 
 /// Calls by method, in bounded memory.
 #[derive(Debug, Clone, Default)]
-pub struct Summary {
+pub struct CallSummary {
     methods: HashMap<Box<str>, MethodSummary>,
 }
 
-impl Summary {
+impl CallSummary {
     /// No call yet.
     pub fn new() -> Self {
         Self::default()

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::message::Message;
+use super::message::RpcMessage;
 use crate::tcp::Side;
 
 /// Calls for which there is always room, so that a client that waits for each answer takes none anew.
@@ -12,7 +12,7 @@ const ROOM_MIN: usize = 4;
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) from: Side,
-    pub(super) message: Message,
+    pub(super) message: RpcMessage,
     /// Number of the message, among all.
     pub(super) since: u64,
     /// Bytes of the other side are missing since: the answer may have been among them.
@@ -66,8 +66,8 @@ impl WaitingCalls {
     /// The earliest call that `answer`, from the other side than `from`, may belong to, and whether it is the only one.
     ///
     /// An answer that has lost its end waits for that, and is told when later calls have come; it is not theirs.
-    pub(super) fn position(&self, from: Side, answer: &Message) -> Option<(usize, bool)> {
-        let is_later = |asked: &Message| {
+    pub(super) fn position(&self, from: Side, answer: &RpcMessage) -> Option<(usize, bool)> {
+        let is_later = |asked: &RpcMessage| {
             asked.first_ts.zip(answer.first_ts).is_some_and(|(asked, at)| asked > at)
         };
         let is_its = |waiting: &Waiting| {

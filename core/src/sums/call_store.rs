@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::capture_ledger::{Count, CountedCapture, CountedTable, StoreKind};
 use crate::error::Result;
-use crate::rpc::{Histogram, MethodSummary, Summary};
+use crate::rpc::{CallSummary, Histogram, MethodSummary};
 use crate::table::{KeyRange, OrderedTable};
 use crate::wire::{Endian::Little, Reader};
 
@@ -110,7 +110,7 @@ impl CallCount<'_> {
         content_id: &[u8],
         name: &str,
         packets: Option<u64>,
-        summary: Summary,
+        summary: CallSummary,
     ) -> Result<Option<CountedCapture>> {
         let store = self.0.table();
         self.0.commit(content_id, name, packets, |table| {

@@ -59,7 +59,7 @@ impl StoreKind {
 #[derive(Debug)]
 pub(super) struct CountedTable {
     kind: &'static StoreKind,
-    state: Mutex<State>,
+    state: Mutex<LedgerState>,
     /// Rung when a capture was counted, or was not.
     ended: Condvar,
     name: String,
@@ -67,7 +67,7 @@ pub(super) struct CountedTable {
     opener: ProcessMark,
 }
 
-struct State {
+struct LedgerState {
     /// Table with the sums; an empty table in memory until the file is made.
     table: Box<dyn OrderedTable>,
     /// The file that the first capture makes, and how long to wait for another process that writes it.
@@ -87,7 +87,7 @@ struct Counting {
 /// Entries of a table in which nothing was counted: the one that says what it holds.
 const ENTRIES_OF_NEW: u64 = 1;
 
-impl State {
+impl LedgerState {
     /// Removes the file that was made for a capture that was not counted. As before, an empty table in memory stands for it.
     fn take_made_back(&mut self) {
         let Some(made) = self.made.take() else { return };
@@ -100,9 +100,9 @@ impl State {
     }
 }
 
-impl std::fmt::Debug for State {
+impl std::fmt::Debug for LedgerState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("State").finish_non_exhaustive()
+        f.debug_struct("LedgerState").finish_non_exhaustive()
     }
 }
 
@@ -136,8 +136,12 @@ impl CountedTable {
             return Self::open(path, timeout, kind);
         }
         let table = Box::new(memory::TreeTable::new());
-        let state =
-            State { table, unmade: Some((path.to_owned(), timeout)), counting: None, made: None };
+        let state = LedgerState {
+            table,
+            unmade: Some((path.to_owned(), timeout)),
+            counting: None,
+            made: None,
+        };
         Ok(Self::with(state, &path.to_string_lossy(), kind))
     }
 
@@ -152,7 +156,7 @@ impl CountedTable {
         Self::of(table, &path.to_string_lossy(), options.read_only, kind)
     }
 
-    fn with(state: State, name: &str, kind: &'static StoreKind) -> Self {
+    fn with(state: LedgerState, name: &str, kind: &'static StoreKind) -> Self {
         let (state, name) = (Mutex::new(state), name.to_owned());
         CountedTable { kind, state, ended: Condvar::new(), name, opener: ProcessMark::new() }
     }
@@ -183,15 +187,15 @@ impl CountedTable {
                 return Err(Error::format(expected, "a table of something else").in_file(name));
             }
         }
-        Ok(Self::with(State { table, unmade: None, counting: None, made: None }, name, kind))
+        Ok(Self::with(LedgerState { table, unmade: None, counting: None, made: None }, name, kind))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LedgerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Locks the state; returns an error in a forked child if its copy of the lock is taken.
-    fn state_here(&self) -> Result<MutexGuard<'_, State>> {
+    fn state_here(&self) -> Result<MutexGuard<'_, LedgerState>> {
         if self.opener.is_here() {
             return Ok(self.state());
         }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::capture_ledger::{Count, CountedCapture, CountedTable, StoreKind};
 use crate::error::{Error, Result};
-use crate::flow::{Direction, Flow, Span};
+use crate::flow::{DirectionSums, Flow, TimeSpan};
 use crate::packet::FlowKey;
 use crate::table::{KeyRange, OrderedTable, Scan};
 use crate::wire::{Endian::Little, Reader};
@@ -254,7 +254,7 @@ fn merge_flow(
 
 /// The sum of two flows of one key. Who began it is told by the one that began earlier.
 pub(super) fn merged(stored: &Flow, added: &Flow) -> Flow {
-    let direction = |end: usize| Direction {
+    let direction = |end: usize| DirectionSums {
         packets: stored.directions[end].packets.saturating_add(added.directions[end].packets),
         bytes: stored.directions[end].bytes.saturating_add(added.directions[end].bytes),
         tcp_flags: stored.directions[end].tcp_flags | added.directions[end].tcp_flags,
@@ -263,7 +263,10 @@ pub(super) fn merged(stored: &Flow, added: &Flow) -> Flow {
         (Some(stored_span), Some(added_span)) => {
             let earlier = if added_span.first < stored_span.first { added } else { stored };
             let first = stored_span.first.min(added_span.first);
-            (earlier.initiator, Some(Span { first, last: stored_span.last.max(added_span.last) }))
+            (
+                earlier.initiator,
+                Some(TimeSpan { first, last: stored_span.last.max(added_span.last) }),
+            )
         }
         (None, Some(span)) => (added.initiator, Some(span)),
         (span, None) => (stored.initiator, span),
@@ -355,7 +358,7 @@ const INITIATOR: u8 = 1;
 const HAS_TIMES: u8 = 2;
 
 pub(super) fn encode_flow(flow: &Flow) -> Vec<u8> {
-    let span = flow.span.unwrap_or(Span { first: 0, last: 0 });
+    let span = flow.span.unwrap_or(TimeSpan { first: 0, last: 0 });
     let has_times = if flow.span.is_some() { HAS_TIMES } else { 0 };
     let mut value = Vec::with_capacity(FLOW_LEN);
     value.extend([VALUE_VERSION, flow.initiator & INITIATOR | has_times]);
@@ -378,7 +381,7 @@ pub(super) fn decode_flow(key: &[u8], value: &[u8]) -> Option<Flow> {
     let packets = [value.u64(Little)?, value.u64(Little)?];
     let bytes = [value.u64(Little)?, value.u64(Little)?];
     let [first, last] = [value.array()?, value.array()?].map(i64::from_le_bytes);
-    let direction = |end: usize| Direction {
+    let direction = |end: usize| DirectionSums {
         packets: packets[end],
         bytes: bytes[end],
         tcp_flags: tcp_flags[end],
@@ -387,7 +390,7 @@ pub(super) fn decode_flow(key: &[u8], value: &[u8]) -> Option<Flow> {
         key,
         directions: [direction(0), direction(1)],
         initiator: bits & INITIATOR,
-        span: (bits & HAS_TIMES != 0).then_some(Span { first, last }),
+        span: (bits & HAS_TIMES != 0).then_some(TimeSpan { first, last }),
     };
     (value.remaining() == 0 && bits <= INITIATOR | HAS_TIMES).then_some(flow)
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::file::TableKind;
 use super::new_file::{Existing, NewFile};
-use super::{Scan, Table, Values};
+use super::{Scan, Table, ValueType};
 use crate::error::{Error, ErrorKind, Result};
 
 /// Entries that are written in one commit: bounds the memory of the new file's transaction, and the
@@ -25,7 +25,7 @@ pub struct BackupOptions {
 pub struct Backup {
     entries: Box<dyn Scan>,
     kind: TableKind,
-    values: Values,
+    values: ValueType,
     len: u64,
 }
 
@@ -44,7 +44,7 @@ impl Backup {
 
     /// Says what the values of a table in memory are, which does not know it.
     #[must_use]
-    pub fn with_values(self, values: Values) -> Backup {
+    pub fn with_values(self, values: ValueType) -> Backup {
         Backup { values, ..self }
     }
 

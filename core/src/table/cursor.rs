@@ -11,14 +11,14 @@ pub struct Cursor {
     snapshot: Box<dyn OrderedSnapshot>,
     /// Gives the next entry in the direction of the last move.
     scan: Option<Box<dyn Scan>>,
-    direction: Direction,
+    direction: CursorDirection,
     place: CursorState,
     key: Vec<u8>,
     value: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Direction {
+enum CursorDirection {
     Up,
     Down,
 }
@@ -36,7 +36,7 @@ impl Cursor {
         Cursor {
             snapshot,
             scan: None,
-            direction: Direction::Up,
+            direction: CursorDirection::Up,
             place: CursorState::BeforeFirst,
             key: Vec::new(),
             value: Vec::new(),
@@ -50,35 +50,35 @@ impl Cursor {
 
     /// Moves to the entry with the lowest key. This and all moves say whether it is at an entry then.
     pub fn first(&mut self) -> Result<bool> {
-        self.start(Direction::Up, Bound::Unbounded)
+        self.start(CursorDirection::Up, Bound::Unbounded)
     }
 
     /// Moves to the entry with the highest key.
     pub fn last(&mut self) -> Result<bool> {
-        self.start(Direction::Down, Bound::Unbounded)
+        self.start(CursorDirection::Down, Bound::Unbounded)
     }
 
     /// Moves to the entry with the lowest key that is not below `key`.
     pub fn seek(&mut self, key: &[u8]) -> Result<bool> {
-        self.start(Direction::Up, Bound::Included(key.to_vec()))
+        self.start(CursorDirection::Up, Bound::Included(key.to_vec()))
     }
 
     /// Moves to the next entry, or behind the last.
     #[allow(clippy::should_implement_trait, reason = "it moves both ways, and has one more")]
     pub fn next(&mut self) -> Result<bool> {
-        self.step(Direction::Up)
+        self.step(CursorDirection::Up)
     }
 
     /// Moves to the entry before, or before the first.
     pub fn prev(&mut self) -> Result<bool> {
-        self.step(Direction::Down)
+        self.step(CursorDirection::Down)
     }
 
     /// Moves to the first entry from `edge` on, which is where the keys begin that it moves over.
-    fn start(&mut self, direction: Direction, edge: Bound<Vec<u8>>) -> Result<bool> {
+    fn start(&mut self, direction: CursorDirection, edge: Bound<Vec<u8>>) -> Result<bool> {
         let range = match direction {
-            Direction::Up => KeyRange { from: edge, ..KeyRange::ALL },
-            Direction::Down => KeyRange { to: edge, reverse: true, ..KeyRange::ALL },
+            CursorDirection::Up => KeyRange { from: edge, ..KeyRange::ALL },
+            CursorDirection::Down => KeyRange { to: edge, reverse: true, ..KeyRange::ALL },
         };
         // What a move that fails leaves behind is no entry.
         self.place = CursorState::BeforeFirst;
@@ -87,17 +87,17 @@ impl Cursor {
         self.advance()
     }
 
-    fn step(&mut self, direction: Direction) -> Result<bool> {
+    fn step(&mut self, direction: CursorDirection) -> Result<bool> {
         match (self.place, direction) {
             (CursorState::AtEntry, _) if self.direction == direction => self.advance(),
             (CursorState::AtEntry, _) => {
                 let edge = Bound::Excluded(std::mem::take(&mut self.key));
                 self.start(direction, edge)
             }
-            (CursorState::BeforeFirst, Direction::Up) => self.first(),
-            (CursorState::AfterLast, Direction::Down) => self.last(),
-            (CursorState::BeforeFirst, Direction::Down)
-            | (CursorState::AfterLast, Direction::Up) => Ok(false),
+            (CursorState::BeforeFirst, CursorDirection::Up) => self.first(),
+            (CursorState::AfterLast, CursorDirection::Down) => self.last(),
+            (CursorState::BeforeFirst, CursorDirection::Down)
+            | (CursorState::AfterLast, CursorDirection::Up) => Ok(false),
         }
     }
 
@@ -111,8 +111,8 @@ impl Cursor {
         }
         self.place = match (entry.is_some(), self.direction) {
             (true, _) => CursorState::AtEntry,
-            (false, Direction::Up) => CursorState::AfterLast,
-            (false, Direction::Down) => CursorState::BeforeFirst,
+            (false, CursorDirection::Up) => CursorState::AfterLast,
+            (false, CursorDirection::Down) => CursorState::BeforeFirst,
         };
         Ok(entry.is_some())
     }

@@ -40,7 +40,7 @@ pub use packed::{PackedEntries, PackedScan};
 pub use same::{hash_of_entries, have_same_entries};
 pub use selection::Selection;
 pub use stat::{Stat, StatField};
-pub use values::{Values, add_integer, integer_of, integer_value};
+pub use values::{ValueType, add_integer, integer_of, integer_value};
 pub use view::View;
 
 use crate::error::excerpt_of_bytes;
@@ -173,8 +173,8 @@ pub trait Table: Send {
     fn compact(&mut self) -> Result<()>;
 
     /// Returns the type of the values, as a file has it. A table in memory does not know.
-    fn values(&self) -> Values {
-        Values::BYTES
+    fn values(&self) -> ValueType {
+        ValueType::BYTES
     }
 
     /// Counts and sizes.

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Values;
+use super::ValueType;
 use super::file::{self, FileTable, HashTable, OpenOptions, SyncMode, TableKind, TreeTable};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{
@@ -25,7 +25,7 @@ pub(super) enum Existing {
 /// A table in a file that has not got its name yet.
 pub(super) struct NewFile {
     table: FileTable,
-    place: Place,
+    place: NewFilePlace,
     /// Directory of the table's files until they have names.
     unnamed: Arc<UnnamedDirectory>,
 }
@@ -35,10 +35,10 @@ impl NewFile {
     pub(super) fn create(
         to: &Path,
         kind: TableKind,
-        values: Values,
+        values: ValueType,
         existing: Existing,
     ) -> Result<NewFile> {
-        let place = Place::new(to, existing)?;
+        let place = NewFilePlace::new(to, existing)?;
         // Fails early where finishing would.
         drop(place.claim()?);
         let unnamed = UnnamedDirectory::new(place.directory.clone(), place.name.clone());
@@ -78,7 +78,7 @@ impl NewFile {
 }
 
 /// Keeps writers from the file that is about to be replaced.
-enum Claim {
+enum OldFileClaim {
     NoFile,
     // The hashed table is not opened: closing it would write its index beside the new file.
     Locked { _file: FileStorage },
@@ -86,7 +86,7 @@ enum Claim {
 }
 
 /// Place of the new file.
-struct Place {
+struct NewFilePlace {
     directory: FileDirectory,
     existing: Existing,
     name: OsString,
@@ -95,13 +95,13 @@ struct Place {
     shown: String,
 }
 
-impl Place {
-    fn new(to: &Path, existing: Existing) -> Result<Place> {
+impl NewFilePlace {
+    fn new(to: &Path, existing: Existing) -> Result<NewFilePlace> {
         let shown = to.to_string_lossy().into_owned();
         let found = FileDirectory::find(to);
         let (directory, name) = found.map_err(|error| Error::io("open", &error).in_file(&shown))?;
         let path = directory.path_of(&name);
-        Ok(Place { directory, existing, name, path, shown })
+        Ok(NewFilePlace { directory, existing, name, path, shown })
     }
 
     fn failed(&self, action: &str, error: &io::Error) -> Error {
@@ -109,10 +109,10 @@ impl Place {
     }
 
     /// Makes sure that the name is free, or that the file that has it may be replaced.
-    fn claim(&self) -> Result<Claim> {
+    fn claim(&self) -> Result<OldFileClaim> {
         let there = self.directory.id(&self.name).map_err(|e| self.failed("look for", &e))?;
         if there.is_none() {
-            return Ok(Claim::NoFile);
+            return Ok(OldFileClaim::NoFile);
         }
         if self.existing == Existing::Refuse {
             return Err(Error::new(
@@ -128,11 +128,11 @@ impl Place {
                     None,
                     OpenOptions { values: None, ..OpenOptions::default() },
                 )?;
-                Ok(Claim::Ordered { _table })
+                Ok(OldFileClaim::Ordered { _table })
             }
             Some(TableKind::Hashed) | None => {
                 let _file = FileStorage::open(&self.path, StorageMode::Write)?;
-                Ok(Claim::Locked { _file })
+                Ok(OldFileClaim::Locked { _file })
             }
         }
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::file::{self, FileTable, OpenOptions};
 use super::tokyo_cabinet::{self, Database};
-use super::{KeyRange, Scan, Values};
+use super::{KeyRange, Scan, ValueType};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{FileStorage, Storage, StorageMode};
 
@@ -34,17 +34,17 @@ impl Origin {
             Origin::Table(FileTable::Hashed(_)) => "hashed",
             Origin::Table(FileTable::Ordered(_)) => "ordered",
             Origin::TokyoCabinet(database) => match database.kind() {
-                tokyo_cabinet::Kind::Hash => "Tokyo Cabinet hash",
-                tokyo_cabinet::Kind::Tree => "Tokyo Cabinet tree",
+                tokyo_cabinet::DatabaseKind::Hash => "Tokyo Cabinet hash",
+                tokyo_cabinet::DatabaseKind::Tree => "Tokyo Cabinet tree",
             },
         }
     }
 
     /// Returns the type of the values.
-    pub fn values(&self) -> Values {
+    pub fn values(&self) -> ValueType {
         match self {
             Origin::Table(table) => table.as_table().values(),
-            Origin::TokyoCabinet(_) => Values::BYTES,
+            Origin::TokyoCabinet(_) => ValueType::BYTES,
         }
     }
 

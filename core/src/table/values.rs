@@ -9,29 +9,29 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// Type of the values of a table. A file remembers it in its header.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Values {
+pub struct ValueType {
     /// The name and zeros behind it; nothing but zeros for bytes.
-    name: [u8; Values::NAME_LEN_MAX],
+    name: [u8; ValueType::NAME_LEN_MAX],
 }
 
-impl Values {
+impl ValueType {
     /// Bytes of the longest name.
     pub const NAME_LEN_MAX: usize = 12;
 
     /// Bytes that mean what the caller says.
-    pub const BYTES: Values = Values { name: [0; Values::NAME_LEN_MAX] };
+    pub const BYTES: ValueType = ValueType { name: [0; ValueType::NAME_LEN_MAX] };
 
     /// Integers of 64 bits with a sign: 8 bytes, little-endian.
-    pub const INTEGER: Values = Values { name: *b"integer\0\0\0\0\0" };
+    pub const INTEGER: ValueType = ValueType { name: *b"integer\0\0\0\0\0" };
 
     /// Name of bytes.
     const STRING: &'static str = "string";
 
     /// The values of that name: "string", "integer", or whatever a face knows to make of objects.
-    /// [`ErrorKind::Argument`] where it is empty, longer than [`Values::NAME_LEN_MAX`] or not printable ASCII.
-    pub fn by_name(name: &str) -> Result<Values> {
+    /// [`ErrorKind::Argument`] where it is empty, longer than [`ValueType::NAME_LEN_MAX`] or not printable ASCII.
+    pub fn by_name(name: &str) -> Result<ValueType> {
         if name == Self::STRING {
-            return Ok(Values::BYTES);
+            return Ok(ValueType::BYTES);
         }
         let is_printable = name.bytes().all(|byte| byte.is_ascii_graphic());
         if name.is_empty() || name.len() > Self::NAME_LEN_MAX || !is_printable {
@@ -43,7 +43,7 @@ impl Values {
             );
             return Err(Error::new(ErrorKind::Argument, message));
         }
-        let mut values = Values::BYTES;
+        let mut values = ValueType::BYTES;
         values.name[..name.len()].copy_from_slice(name.as_bytes());
         Ok(values)
     }
@@ -58,20 +58,20 @@ impl Values {
     }
 
     /// As a file's header has them.
-    pub(super) fn to_bytes(self) -> [u8; Values::NAME_LEN_MAX] {
+    pub(super) fn to_bytes(self) -> [u8; ValueType::NAME_LEN_MAX] {
         self.name
     }
 
     /// Reads what a file's header has; nothing where no version wrote that.
-    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Values> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<ValueType> {
         let name = *bytes.first_chunk()?;
         let len = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
         let is_name = name[..len].iter().all(u8::is_ascii_graphic);
-        (is_name && name[len..].iter().all(|byte| *byte == 0)).then_some(Values { name })
+        (is_name && name[len..].iter().all(|byte| *byte == 0)).then_some(ValueType { name })
     }
 
     /// Reads them from `bytes` at `offset` of a file's header.
-    pub(super) fn from_header(bytes: &[u8], offset: u64) -> Result<Values> {
+    pub(super) fn from_header(bytes: &[u8], offset: u64) -> Result<ValueType> {
         let other = || Error::format("a name for the values", "other bytes").at(offset);
         Self::from_bytes(bytes).ok_or_else(other)
     }
@@ -79,7 +79,7 @@ impl Values {
     /// As [`Table::append`] in a table with these values. [`ErrorKind::Argument`] where they are not bytes.
     pub fn append(self, table: &mut dyn Table, key: &[u8], bytes: &[u8]) -> Result<()> {
         match self {
-            Values::BYTES => table.append(key, bytes),
+            ValueType::BYTES => table.append(key, bytes),
             _ => Err(self.unfit("to append bytes to values")),
         }
     }
@@ -88,8 +88,8 @@ impl Values {
     /// neither these nor bytes.
     pub fn increment(self, table: &mut dyn Table, key: &[u8], by: i64) -> Result<i64> {
         match self {
-            Values::INTEGER => add_integer(table, key, by),
-            Values::BYTES => table.increment(key, by),
+            ValueType::INTEGER => add_integer(table, key, by),
+            ValueType::BYTES => table.increment(key, by),
             _ => Err(self.unfit("to increment values")),
         }
     }
@@ -100,7 +100,7 @@ impl Values {
     }
 
     /// [`ErrorKind::Format`] where a table with these values is opened for others.
-    pub fn check(self, wanted: Option<Values>) -> Result<()> {
+    pub fn check(self, wanted: Option<ValueType>) -> Result<()> {
         match wanted {
             Some(wanted) if wanted != self => Err(Error::format(
                 format_args!("a table whose values are {wanted}"),
@@ -111,19 +111,19 @@ impl Values {
     }
 }
 
-impl fmt::Display for Values {
+impl fmt::Display for ValueType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl fmt::Debug for Values {
+impl fmt::Debug for ValueType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Values({self})")
     }
 }
 
-/// The integer that a value of [`Values::INTEGER`] is. [`ErrorKind::Corrupt`] where it is not one.
+/// The integer that a value of [`ValueType::INTEGER`] is. [`ErrorKind::Corrupt`] where it is not one.
 #[inline]
 pub fn integer_of(value: &[u8]) -> Result<i64> {
     match value.try_into() {
@@ -138,7 +138,7 @@ fn no_integer(len: usize) -> Error {
     Error::new(ErrorKind::Corrupt, message)
 }
 
-/// The value of [`Values::INTEGER`] that an integer is.
+/// The value of [`ValueType::INTEGER`] that an integer is.
 pub fn integer_value(integer: i64) -> [u8; 8] {
     integer.to_le_bytes()
 }
@@ -167,20 +167,20 @@ mod tests {
     #[test]
     fn a_header_gives_the_values_that_it_was_given() {
         for name in ["string", "integer", "json", "x", "a name of 12".replace(' ', "_").as_str()] {
-            let values = Values::by_name(name).unwrap();
+            let values = ValueType::by_name(name).unwrap();
             assert_eq!(values.name(), name);
-            assert_eq!(Values::from_bytes(&values.to_bytes()), Some(values));
+            assert_eq!(ValueType::from_bytes(&values.to_bytes()), Some(values));
         }
-        assert_eq!(Values::by_name("integer").unwrap(), Values::INTEGER);
+        assert_eq!(ValueType::by_name("integer").unwrap(), ValueType::INTEGER);
         for bytes in [*b"a\0b\0\0\0\0\0\0\0\0\0", *b"\xff\0\0\0\0\0\0\0\0\0\0\0"] {
-            assert_eq!(Values::from_bytes(&bytes), None);
+            assert_eq!(ValueType::from_bytes(&bytes), None);
         }
     }
 
     #[test]
     fn a_name_that_a_header_has_no_room_for_is_refused() {
         for name in ["", "thirteen_long", "two words", "é"] {
-            assert_eq!(Values::by_name(name).unwrap_err().kind(), ErrorKind::Argument, "{name}");
+            assert_eq!(ValueType::by_name(name).unwrap_err().kind(), ErrorKind::Argument, "{name}");
         }
     }
 }

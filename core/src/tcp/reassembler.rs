@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::connection::{Connection, Side};
 use super::eviction_queue::{ConnectionId, EvictionQueue};
-use super::stream::{Arrival, Output, PIECES_MAX, Segment, Stream};
+use super::stream::{Arrival, PIECES_MAX, Stream, StreamOutput, TcpSegment};
 use crate::packet::FlowKey;
 use crate::packet::{Field, Packet};
 
@@ -82,7 +82,7 @@ pub enum Event<'a> {
 #[derive(Debug)]
 pub struct Reassembler<S> {
     options: TcpOptions,
-    slots: Vec<Option<Open<S>>>,
+    slots: Vec<Option<OpenConnection<S>>>,
     free: Vec<usize>,
     by_key: HashMap<FlowKey, usize>,
     /// The connection of the last packet, which often has the next one too.
@@ -99,7 +99,7 @@ pub struct Reassembler<S> {
 }
 
 #[derive(Debug)]
-struct Open<S> {
+struct OpenConnection<S> {
     key: FlowKey,
     connection: Connection,
     /// True if the initiator is the second endpoint of the key.
@@ -127,12 +127,12 @@ struct Wait {
 
 /// Segment of a packet, with its direction, flags and acknowledgement.
 #[derive(Debug, Clone, Copy)]
-struct Seen<'a> {
+struct SeenSegment<'a> {
     /// True if it goes from the second endpoint of the key to the first.
     reversed: bool,
     flags: u16,
     ack: u32,
-    segment: Segment<'a>,
+    segment: TcpSegment<'a>,
 }
 
 impl<S: Default> Reassembler<S> {
@@ -266,7 +266,7 @@ impl<S: Default> Reassembler<S> {
     fn slot_of(
         &mut self,
         key: FlowKey,
-        seen: &Seen<'_>,
+        seen: &SeenSegment<'_>,
         each: &mut impl FnMut(&Connection, &mut S, Event<'_>),
     ) -> usize {
         let known = match self.last {
@@ -291,7 +291,7 @@ impl<S: Default> Reassembler<S> {
     fn begin(
         &mut self,
         key: FlowKey,
-        seen: &Seen<'_>,
+        seen: &SeenSegment<'_>,
         each: &mut impl FnMut(&Connection, &mut S, Event<'_>),
     ) -> usize {
         for _ in 0..SWEEPS_PER_CONNECTION {
@@ -302,7 +302,7 @@ impl<S: Default> Reassembler<S> {
         }
         self.connections += 1;
         let slot = self.free.pop().unwrap_or(self.slots.len());
-        let open = Some(Open::new(key, self.connections, slot, seen));
+        let open = Some(OpenConnection::new(key, self.connections, slot, seen));
         match self.slots.get_mut(slot) {
             Some(place) => *place = open,
             None => self.slots.push(open),
@@ -359,15 +359,15 @@ impl<S: Default> Reassembler<S> {
     }
 }
 
-impl<S: Default> Open<S> {
-    fn new(key: FlowKey, number: u64, slot: usize, seen: &Seen<'_>) -> Self {
+impl<S: Default> OpenConnection<S> {
+    fn new(key: FlowKey, number: u64, slot: usize, seen: &SeenSegment<'_>) -> Self {
         // Who answers a SYN was called.
         let is_answer = seen.flags & (SYN | ACK) == SYN | ACK;
         let is_second = seen.reversed != is_answer;
         let unknown = (std::net::Ipv4Addr::UNSPECIFIED, 0).into();
         let [first, second] = key.endpoints().unwrap_or([unknown; 2]);
         let (initiator, responder) = if is_second { (second, first) } else { (first, second) };
-        Open {
+        OpenConnection {
             key,
             connection: Connection { number, initiator, responder, slot },
             is_second,
@@ -384,7 +384,7 @@ impl<S: Default> Open<S> {
     }
 }
 
-impl<S> Open<S> {
+impl<S> OpenConnection<S> {
     fn pending_bytes(&self) -> usize {
         self.initiator.pending_bytes() + self.responder.pending_bytes()
     }
@@ -399,7 +399,7 @@ impl<S> Open<S> {
     }
 
     /// Returns true if a packet cannot be of this connection, though it has its addresses and ports.
-    fn is_over(&self, seen: &Seen<'_>, idle_max: Option<i64>) -> bool {
+    fn is_over(&self, seen: &SeenSegment<'_>, idle_max: Option<i64>) -> bool {
         let idle = self.idle(seen.segment.ts).zip(idle_max);
         if idle.is_some_and(|(idle, idle_max)| idle > idle_max) {
             return true;
@@ -411,7 +411,7 @@ impl<S> Open<S> {
 
     /// Returns true if a packet answers the SYN that opened this connection, with whatever number: a second system
     /// behind one address does, or one that was asked twice.
-    fn is_answer(&self, seen: &Seen<'_>) -> bool {
+    fn is_answer(&self, seen: &SeenSegment<'_>) -> bool {
         seen.reversed != self.is_second
             && seen.flags & ACK != 0
             && self.initiator.began_with(seen.ack.wrapping_sub(1))
@@ -421,10 +421,10 @@ impl<S> Open<S> {
     #[inline]
     fn take(
         &mut self,
-        seen: &Seen<'_>,
+        seen: &SeenSegment<'_>,
         each: &mut impl FnMut(&Connection, &mut S, Event<'_>),
     ) -> Arrival {
-        let Open { connection, state, initiator, responder, rival, .. } = self;
+        let OpenConnection { connection, state, initiator, responder, rival, .. } = self;
         let (from, stream, others) = match seen.reversed == self.is_second {
             true => (Side::Initiator, initiator, responder),
             false => (Side::Responder, responder, initiator),
@@ -464,7 +464,7 @@ impl<S> Open<S> {
 
     /// Gives up what is missing in front of bytes that take too much memory, or are too many pieces.
     fn give_up(&mut self, bytes_max: usize, each: &mut impl FnMut(&Connection, &mut S, Event<'_>)) {
-        let Open { connection, state, initiator, responder, .. } = self;
+        let OpenConnection { connection, state, initiator, responder, .. } = self;
         for (side, stream) in [(Side::Initiator, initiator), (Side::Responder, responder)] {
             while stream.pending_bytes() > bytes_max || stream.pending_pieces() > PIECES_MAX {
                 stream.skip_gap(&mut told(connection, state, side, each));
@@ -494,7 +494,9 @@ impl<S> Open<S> {
     /// Gives up the gap that has been waited for longest. What waits behind the next one has waited for as long.
     fn give_up_longest_wait(&mut self, each: &mut impl FnMut(&Connection, &mut S, Event<'_>)) {
         let Some((_, side)) = self.longest_wait() else { return };
-        let Open { connection, state, initiator, responder, waits: [first, second], .. } = self;
+        let OpenConnection {
+            connection, state, initiator, responder, waits: [first, second], ..
+        } = self;
         let (stream, wait) = match side {
             Side::Initiator => (initiator, first),
             Side::Responder => (responder, second),
@@ -509,7 +511,7 @@ impl<S> Open<S> {
 
     /// Tells what waits, and that nothing comes any more.
     fn end(&mut self, each: &mut impl FnMut(&Connection, &mut S, Event<'_>)) {
-        let Open { connection, state, initiator, responder, .. } = self;
+        let OpenConnection { connection, state, initiator, responder, .. } = self;
         initiator.flush(&mut told(connection, state, Side::Initiator, each));
         responder.flush(&mut told(connection, state, Side::Responder, each));
         each(connection, state, Event::End);
@@ -517,13 +519,16 @@ impl<S> Open<S> {
 }
 
 /// The connection that is kept there, if it is still open.
-fn open_at<S>(slots: &mut [Option<Open<S>>], id: ConnectionId) -> Option<&mut Open<S>> {
+fn open_at<S>(
+    slots: &mut [Option<OpenConnection<S>>],
+    id: ConnectionId,
+) -> Option<&mut OpenConnection<S>> {
     let open = slots.get_mut(id.slot).and_then(Option::as_mut);
     open.filter(|open| open.connection.number == id.number)
 }
 
 /// Since when a queued connection waits; it leaves the queue if it does not wait.
-fn waits_since<S>(slots: &mut [Option<Open<S>>], id: ConnectionId) -> Option<u64> {
+fn waits_since<S>(slots: &mut [Option<OpenConnection<S>>], id: ConnectionId) -> Option<u64> {
     let open = open_at(slots, id)?;
     let since = open.longest_wait().map(|(since, _)| since);
     open.is_queued = since.is_some();
@@ -536,11 +541,11 @@ fn told<S>(
     state: &mut S,
     from: Side,
     each: &mut impl FnMut(&Connection, &mut S, Event<'_>),
-) -> impl FnMut(Output<'_>) {
+) -> impl FnMut(StreamOutput<'_>) {
     move |output| {
         let event = match output {
-            Output::Bytes(bytes, ts) => Event::Bytes { from, bytes, ts },
-            Output::Gap(len) => Event::Gap { from, len },
+            StreamOutput::Bytes(bytes, ts) => Event::Bytes { from, bytes, ts },
+            StreamOutput::Gap(len) => Event::Gap { from, len },
         };
         each(connection, state, event);
     }
@@ -548,7 +553,7 @@ fn told<S>(
 
 /// Returns the flow key and the segment of a packet, if it is a segment of TCP with a whole header.
 #[inline]
-fn seen<'a>(packet: &Packet, captured: &'a [u8]) -> Option<(FlowKey, Seen<'a>)> {
+fn seen<'a>(packet: &Packet, captured: &'a [u8]) -> Option<(FlowKey, SeenSegment<'a>)> {
     if packet.proto() != Some(TCP) || !packet.has(Field::SrcPort) {
         return None;
     }
@@ -557,6 +562,6 @@ fn seen<'a>(packet: &Packet, captured: &'a [u8]) -> Option<(FlowKey, Seen<'a>)> 
     let bytes = packet.payload_range().and_then(|range| captured.get(range)).unwrap_or_default();
     let len = packet.payload_len().unwrap_or_default().max(bytes.len() as u32);
     let ack = packet.ack().unwrap_or_default();
-    let segment = Segment { seq, bytes, len, ts: packet.ts() };
-    Some((key, Seen { reversed, flags, ack, segment }))
+    let segment = TcpSegment { seq, bytes, len, ts: packet.ts() };
+    Some((key, SeenSegment { reversed, flags, ack, segment }))
 }

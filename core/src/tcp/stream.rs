@@ -28,7 +28,7 @@ const LATE_SYN_MAX: u32 = 1 << 16;
 
 /// Bytes of one segment, with their sequence number and time.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Segment<'a> {
+pub(super) struct TcpSegment<'a> {
     /// The sequence number of its first byte.
     pub(super) seq: u32,
     /// Its bytes, or as many as were captured.
@@ -41,7 +41,7 @@ pub(super) struct Segment<'a> {
 
 /// Output of a stream: bytes in order, or a gap.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Output<'a> {
+pub(super) enum StreamOutput<'a> {
     Bytes(&'a [u8], Option<i64>),
     Gap(u64),
 }
@@ -59,7 +59,7 @@ pub(super) enum Arrival {
 
 /// Bytes that came before those in front of them.
 #[derive(Debug)]
-struct Piece {
+struct EarlyPiece {
     bytes: Box<[u8]>,
     len: u64,
     ts: Option<i64>,
@@ -76,7 +76,7 @@ pub(super) struct Stream {
     position: u64,
     /// The position of the end, where a FIN has told it.
     end: Option<u64>,
-    pending: BTreeMap<u64, Piece>,
+    pending: BTreeMap<u64, EarlyPiece>,
     /// Memory of the pieces in `pending`.
     pending_bytes: usize,
 }
@@ -124,7 +124,7 @@ impl Stream {
     }
 
     /// Goes on behind another SYN.
-    pub(super) fn restart(&mut self, syn: u32, out: &mut impl FnMut(Output<'_>)) {
+    pub(super) fn restart(&mut self, syn: u32, out: &mut impl FnMut(StreamOutput<'_>)) {
         self.flush(out);
         self.start = Some(syn);
         self.next = Some(syn.wrapping_add(1));
@@ -144,7 +144,7 @@ impl Stream {
     }
 
     /// Takes note of a FIN behind `segment`.
-    pub(super) fn close(&mut self, segment: &Segment<'_>) {
+    pub(super) fn close(&mut self, segment: &TcpSegment<'_>) {
         let end = segment.seq.wrapping_add(segment.len);
         if let Some(ahead) = self.ahead(end) {
             self.end.get_or_insert(self.position + u64::from(ahead));
@@ -161,8 +161,8 @@ impl Stream {
     #[inline]
     pub(super) fn receive(
         &mut self,
-        segment: Segment<'_>,
-        out: &mut impl FnMut(Output<'_>),
+        segment: TcpSegment<'_>,
+        out: &mut impl FnMut(StreamOutput<'_>),
     ) -> Arrival {
         self.begin(segment.seq);
         if self.pending.is_empty() && self.next == Some(segment.seq) {
@@ -176,8 +176,8 @@ impl Stream {
     #[inline(never)]
     fn receive_out_of_order(
         &mut self,
-        segment: Segment<'_>,
-        out: &mut impl FnMut(Output<'_>),
+        segment: TcpSegment<'_>,
+        out: &mut impl FnMut(StreamOutput<'_>),
     ) -> Arrival {
         let (mut bytes, mut len) = (segment.bytes, segment.len);
         let start = match self.ahead(segment.seq) {
@@ -219,7 +219,7 @@ impl Stream {
                 let piece_len = until - at;
                 let kept = from.get(..piece_len as usize).unwrap_or(from);
                 self.pending_bytes += PIECE_COST + kept.len();
-                self.pending.insert(at, Piece { bytes: kept.into(), len: piece_len, ts });
+                self.pending.insert(at, EarlyPiece { bytes: kept.into(), len: piece_len, ts });
                 first_new.get_or_insert(at);
             }
             at = next.map_or(end, |(_, ends)| ends);
@@ -228,7 +228,7 @@ impl Stream {
     }
 
     /// Passes on pending pieces as long as nothing is missing in front of them.
-    fn drain(&mut self, out: &mut impl FnMut(Output<'_>)) {
+    fn drain(&mut self, out: &mut impl FnMut(StreamOutput<'_>)) {
         while let Some(first) = self.pending.first_entry() {
             if *first.key() > self.position {
                 return;
@@ -241,20 +241,26 @@ impl Stream {
 
     /// Passes on what stands at the position: `len` bytes, of which the first were captured.
     #[inline]
-    fn pass(&mut self, len: u64, bytes: &[u8], ts: Option<i64>, out: &mut impl FnMut(Output<'_>)) {
+    fn pass(
+        &mut self,
+        len: u64,
+        bytes: &[u8],
+        ts: Option<i64>,
+        out: &mut impl FnMut(StreamOutput<'_>),
+    ) {
         self.position += len;
         self.next = self.next.map(|next| next.wrapping_add(len as u32));
         if !bytes.is_empty() {
-            out(Output::Bytes(bytes, ts));
+            out(StreamOutput::Bytes(bytes, ts));
         }
         if len > bytes.len() as u64 {
-            out(Output::Gap(len - bytes.len() as u64));
+            out(StreamOutput::Gap(len - bytes.len() as u64));
         }
     }
 
     /// The other end has acknowledged everything before `ack`: what of it is missing in front of
     /// pending bytes will not come any more.
-    pub(super) fn acknowledge(&mut self, ack: u32, out: &mut impl FnMut(Output<'_>)) {
+    pub(super) fn acknowledge(&mut self, ack: u32, out: &mut impl FnMut(StreamOutput<'_>)) {
         if self.pending.is_empty() {
             return;
         }
@@ -269,7 +275,7 @@ impl Stream {
     }
 
     /// Gives up what is missing in front of the first pending piece.
-    pub(super) fn skip_gap(&mut self, out: &mut impl FnMut(Output<'_>)) {
+    pub(super) fn skip_gap(&mut self, out: &mut impl FnMut(StreamOutput<'_>)) {
         if let Some((begins, _)) = self.pending.first_key_value() {
             let len = begins.saturating_sub(self.position);
             if len > 0 {
@@ -280,7 +286,7 @@ impl Stream {
     }
 
     /// Passes on everything that waits.
-    pub(super) fn flush(&mut self, out: &mut impl FnMut(Output<'_>)) {
+    pub(super) fn flush(&mut self, out: &mut impl FnMut(StreamOutput<'_>)) {
         while !self.pending.is_empty() {
             self.skip_gap(out);
         }

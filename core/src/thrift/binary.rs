@@ -9,22 +9,22 @@
 //! (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-binary-protocol.md>)
 
 use super::error::ProtocolResult;
-use super::input::{FieldHeader, Input, ListHeader, MapHeader, Protocol, Width};
+use super::input::{FieldHeader, ListHeader, MapHeader, MessageInput, ProtocolReader, Width};
 use super::wire_type::WireType;
 
 /// A cursor over a message in Binary.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Binary<'a>(Input<'a>);
+pub(super) struct Binary<'a>(MessageInput<'a>);
 
-impl<'a> Protocol<'a> for Binary<'a> {
+impl<'a> ProtocolReader<'a> for Binary<'a> {
     const BOOL_IN_HEADER: bool = false;
 
-    fn new(input: Input<'a>) -> Self {
+    fn new(input: MessageInput<'a>) -> Self {
         Binary(input)
     }
 
     #[inline(always)]
-    fn input(&mut self) -> &mut Input<'a> {
+    fn input(&mut self) -> &mut MessageInput<'a> {
         &mut self.0
     }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::decode::Encoding;
 use super::error::{ProtocolError, ProtocolResult};
 use super::frames::{Ahead, Frames};
-use super::input::{FieldHeader, Protocol};
+use super::input::{FieldHeader, ProtocolReader};
 use super::limits::{Depth, Limits};
-use super::plan::Operation;
-use super::pluck::Sink;
+use super::plan::ReadOperation;
+use super::pluck::PluckSink;
 use super::projection::Projection;
 use super::schema::Type;
 use crate::batch::{Batch, Column, DataType, Field, Schema};
@@ -172,13 +172,13 @@ impl Columns {
     }
 }
 
-impl Sink for Columns {
+impl PluckSink for Columns {
     #[inline(always)]
-    fn take<'a, P: Protocol<'a>>(
+    fn take<'a, P: ProtocolReader<'a>>(
         &mut self,
         at: &mut P,
         header: FieldHeader,
-        _operation: Operation,
+        _operation: ReadOperation,
         path: u16,
         _depth: Depth,
     ) -> ProtocolResult<()> {
@@ -220,7 +220,7 @@ fn data_type(value_type: &Type) -> Option<DataType> {
 
 /// Appends the value of a row.
 #[inline(always)]
-fn push<'a, P: Protocol<'a>>(
+fn push<'a, P: ProtocolReader<'a>>(
     column: &mut Column,
     at: &mut P,
     header: FieldHeader,

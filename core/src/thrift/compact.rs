@@ -14,7 +14,7 @@
 
 use super::error::ProtocolErrorKind;
 use super::error::{ProtocolError, ProtocolResult};
-use super::input::{FieldHeader, Input, ListHeader, MapHeader, Protocol, Width};
+use super::input::{FieldHeader, ListHeader, MapHeader, MessageInput, ProtocolReader, Width};
 use super::limits::NarrowVarint;
 use super::wire_type::WireType;
 use crate::Error;
@@ -77,7 +77,7 @@ pub(super) fn number_of(kind: WireType) -> u8 {
 
 /// A cursor over a message in Compact.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Compact<'a>(Input<'a>);
+pub(super) struct Compact<'a>(MessageInput<'a>);
 
 impl<'a> Compact<'a> {
     /// The next varint, without the bits beyond 64.
@@ -181,19 +181,19 @@ fn unfold(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
-impl<'a> Protocol<'a> for Compact<'a> {
+impl<'a> ProtocolReader<'a> for Compact<'a> {
     const BOOL_IN_HEADER: bool = true;
 
     fn type_number(kind: WireType) -> u8 {
         kind.number() & 0x0f
     }
 
-    fn new(input: Input<'a>) -> Self {
+    fn new(input: MessageInput<'a>) -> Self {
         Compact(input)
     }
 
     #[inline(always)]
-    fn input(&mut self) -> &mut Input<'a> {
+    fn input(&mut self) -> &mut MessageInput<'a> {
         &mut self.0
     }
 

@@ -3,9 +3,9 @@
 use super::binary::Binary;
 use super::compact::Compact;
 use super::error::{ProtocolError, ProtocolResult};
-use super::input::{FieldHeader, Input, Message, Protocol};
+use super::input::{FieldHeader, MessageInput, ProtocolReader, ThriftMessage};
 use super::limits::{Depth, Limits};
-use super::plan::{Operation, Plan};
+use super::plan::{Plan, ReadOperation};
 use super::schema::StructId;
 use super::skip::{skip_field, skip_list, skip_map};
 use super::tape::{Tag, Tape, word};
@@ -25,7 +25,7 @@ impl Plan {
     /// how many bytes it took; what follows them is not looked at.
     ///
     /// A field that the schema does not have, or has with another type, is passed. A union may have
-    /// any number of fields, of which its [`Value`](super::Value) tells.
+    /// any number of fields, of which its [`TapeValue`](super::TapeValue) tells.
     ///
     /// # Errors
     ///
@@ -40,9 +40,9 @@ impl Plan {
         limits: Limits,
         tape: &mut Tape,
     ) -> ProtocolResult<usize> {
-        let message = Message::whole(bytes, limits);
-        let input = Input::new(&message);
-        let mut decoder = Decoder { plan: self, words: tape.take_words() };
+        let message = ThriftMessage::whole(bytes, limits);
+        let input = MessageInput::new(&message);
+        let mut decoder = TapeDecoder { plan: self, words: tape.take_words() };
         let read = match encoding {
             Encoding::Binary => decoder.message(Binary::new(input), id),
             Encoding::Compact => decoder.message(Compact::new(input), id),
@@ -56,21 +56,25 @@ impl Plan {
 }
 
 /// A plan at work.
-pub(super) struct Decoder<'p> {
+pub(super) struct TapeDecoder<'p> {
     pub(super) plan: &'p Plan,
     /// The words of a tape, which are here meanwhile: each value adds some.
     pub(super) words: Vec<i64>,
 }
 
-impl Decoder<'_> {
-    fn message<'a, P: Protocol<'a>>(&mut self, mut at: P, id: StructId) -> ProtocolResult<usize> {
+impl TapeDecoder<'_> {
+    fn message<'a, P: ProtocolReader<'a>>(
+        &mut self,
+        mut at: P,
+        id: StructId,
+    ) -> ProtocolResult<usize> {
         let depth = Depth::of(at.input().limits());
         self.structure(&mut at, id.0, 0, depth)?;
         Ok(at.input().position())
     }
 
     /// A struct, union or exception. `number` is that of the field it is the value of.
-    fn structure<'a, P: Protocol<'a>>(
+    fn structure<'a, P: ProtocolReader<'a>>(
         &mut self,
         outer: &mut P,
         id: u32,
@@ -122,15 +126,15 @@ impl Decoder<'_> {
 
     /// The value of a field.
     #[inline(always)]
-    pub(super) fn field<'a, P: Protocol<'a>>(
+    pub(super) fn field<'a, P: ProtocolReader<'a>>(
         &mut self,
         at: &mut P,
         header: FieldHeader,
-        operation: Operation,
+        operation: ReadOperation,
         number: u16,
         depth: Depth,
     ) -> ProtocolResult<()> {
-        if P::BOOL_IN_HEADER && operation == Operation::Bool {
+        if P::BOOL_IN_HEADER && operation == ReadOperation::Bool {
             self.words.push(word(Tag::Bool, number, i64::from(header.flag)));
             return Ok(());
         }
@@ -139,46 +143,49 @@ impl Decoder<'_> {
 
     /// A value of the type that the plan says.
     #[inline(always)]
-    fn value<'a, P: Protocol<'a>>(
+    fn value<'a, P: ProtocolReader<'a>>(
         &mut self,
         at: &mut P,
-        operation: Operation,
+        operation: ReadOperation,
         number: u16,
         depth: Depth,
     ) -> ProtocolResult<()> {
         match operation {
-            Operation::Bool => {
+            ReadOperation::Bool => {
                 let truth = at.bool()?;
                 self.words.push(word(Tag::Bool, number, i64::from(truth)));
             }
-            Operation::Byte => {
+            ReadOperation::Byte => {
                 let small = at.byte()?;
                 self.words.push(word(Tag::Small, number, i64::from(small)));
             }
-            Operation::I16 => {
+            ReadOperation::I16 => {
                 let small = at.i16()?;
                 self.words.push(word(Tag::Small, number, i64::from(small)));
             }
-            Operation::I32 => {
+            ReadOperation::I32 => {
                 let small = at.i32()?;
                 self.words.push(word(Tag::Small, number, i64::from(small)));
             }
-            Operation::I64 => {
+            ReadOperation::I64 => {
                 let large = at.i64()?;
                 self.words.extend_from_slice(&[word(Tag::Large, number, 0), large]);
             }
-            Operation::Double => {
+            ReadOperation::Double => {
                 let bits = at.double()?.to_bits() as i64;
                 self.words.extend_from_slice(&[word(Tag::Double, number, 0), bits]);
             }
-            Operation::String => self.string(at, Tag::String, number)?,
-            Operation::Binary => self.string(at, Tag::Binary, number)?,
-            Operation::Uuid => {
+            ReadOperation::String => self.string(at, Tag::String, number)?,
+            ReadOperation::Binary => self.string(at, Tag::Binary, number)?,
+            ReadOperation::Uuid => {
                 let start = at.input().position() as i64;
                 at.input().array::<16>("a uuid")?;
                 self.words.extend_from_slice(&[word(Tag::Uuid, number, 16), start]);
             }
-            Operation::Struct(_) | Operation::List(_) | Operation::Set(_) | Operation::Map(_) => {
+            ReadOperation::Struct(_)
+            | ReadOperation::List(_)
+            | ReadOperation::Set(_)
+            | ReadOperation::Map(_) => {
                 let mut inside = *at;
                 self.nested(&mut inside, operation, number, depth)?;
                 *at = inside;
@@ -188,7 +195,7 @@ impl Decoder<'_> {
     }
 
     #[inline(always)]
-    fn string<'a, P: Protocol<'a>>(
+    fn string<'a, P: ProtocolReader<'a>>(
         &mut self,
         at: &mut P,
         tag: Tag,
@@ -202,24 +209,26 @@ impl Decoder<'_> {
     }
 
     /// A value that holds others.
-    fn nested<'a, P: Protocol<'a>>(
+    fn nested<'a, P: ProtocolReader<'a>>(
         &mut self,
         at: &mut P,
-        operation: Operation,
+        operation: ReadOperation,
         number: u16,
         depth: Depth,
     ) -> ProtocolResult<()> {
         match operation {
-            Operation::Struct(id) => self.structure(at, id, number, depth),
-            Operation::List(container) => self.elements(at, container, Tag::List, number, depth),
-            Operation::Set(container) => self.elements(at, container, Tag::Set, number, depth),
-            Operation::Map(container) => self.entries(at, container, number, depth),
+            ReadOperation::Struct(id) => self.structure(at, id, number, depth),
+            ReadOperation::List(container) => {
+                self.elements(at, container, Tag::List, number, depth)
+            }
+            ReadOperation::Set(container) => self.elements(at, container, Tag::Set, number, depth),
+            ReadOperation::Map(container) => self.entries(at, container, number, depth),
             _ => Ok(()),
         }
     }
 
     /// A list or a set.
-    fn elements<'a, P: Protocol<'a>>(
+    fn elements<'a, P: ProtocolReader<'a>>(
         &mut self,
         outer: &mut P,
         container: u32,
@@ -240,37 +249,37 @@ impl Decoder<'_> {
             return skip_list(outer, header);
         }
         match plan.key {
-            Operation::Bool => {
+            ReadOperation::Bool => {
                 self.words.push(packed(Tag::Truths));
                 for _ in 0..count {
                     self.words.push(i64::from(at.bool()?));
                 }
             }
-            Operation::Byte => {
+            ReadOperation::Byte => {
                 self.words.push(packed(Tag::Numbers));
                 let bytes = at.input().take("the elements of a list or a set", count)?;
                 self.words.extend(bytes.iter().map(|byte| i64::from(*byte as i8)));
             }
-            Operation::I16 | Operation::I32 | Operation::I64 => {
+            ReadOperation::I16 | ReadOperation::I32 | ReadOperation::I64 => {
                 self.words.push(packed(Tag::Numbers));
                 let mut inside = at;
                 inside.integers(plan.key_kind, count, &mut self.words)?;
                 at = inside;
             }
-            Operation::Double => {
+            ReadOperation::Double => {
                 self.words.push(packed(Tag::Bits));
                 for _ in 0..count {
                     self.words.push(at.double()?.to_bits() as i64);
                 }
             }
-            Operation::String | Operation::Binary => {
+            ReadOperation::String | ReadOperation::Binary => {
                 self.words.push(word(tag, number, count as i64));
-                let of = if plan.key == Operation::String { Tag::String } else { Tag::Binary };
+                let of = if plan.key == ReadOperation::String { Tag::String } else { Tag::Binary };
                 for _ in 0..count {
                     self.string(&mut at, of, 0)?;
                 }
             }
-            Operation::Struct(id) => {
+            ReadOperation::Struct(id) => {
                 self.words.push(word(tag, number, count as i64));
                 let mut inside = at;
                 for _ in 0..count {
@@ -290,7 +299,7 @@ impl Decoder<'_> {
     }
 
     /// A map.
-    fn entries<'a, P: Protocol<'a>>(
+    fn entries<'a, P: ProtocolReader<'a>>(
         &mut self,
         outer: &mut P,
         container: u32,
@@ -318,6 +327,6 @@ impl Decoder<'_> {
 
 /// A struct or a container that the plan does not have: the caller's number is of another schema.
 #[cold]
-fn unplanned<'a, P: Protocol<'a>>(at: &mut P) -> ProtocolError {
+fn unplanned<'a, P: ProtocolReader<'a>>(at: &mut P) -> ProtocolError {
     at.input().invalid("a struct of the schema", "the number of another")
 }

@@ -1,20 +1,20 @@
 //! Elements of lists and sets, whether a tape has them at once or one after the other.
 
-use super::tape::{Collection, Cursor, Value};
+use super::tape::{Collection, TapeCursor, TapeValue};
 
 /// The elements of a list or a set.
 #[derive(Debug, Clone)]
 pub struct Elements<'t> {
     kind: Collection,
     count: usize,
-    form: Form,
+    form: ElementForm,
     /// A word for each element that was not taken; none where they are on the tape.
     words: &'t [i64],
 }
 
 /// Form that elements have.
 #[derive(Debug, Clone, Copy)]
-enum Form {
+enum ElementForm {
     /// They come next on the tape, as values of any type.
     OnTape,
     Ints,
@@ -22,20 +22,20 @@ enum Form {
     Bools,
 }
 
-impl<'t> Value<'t> {
+impl<'t> TapeValue<'t> {
     /// The elements of a list or a set; of others, none.
     #[inline(always)]
     pub fn elements(self) -> Elements<'t> {
-        let on_tape = |kind, count| Elements { kind, count, form: Form::OnTape, words: &[] };
+        let on_tape = |kind, count| Elements { kind, count, form: ElementForm::OnTape, words: &[] };
         let words =
             |kind, form, words: &'t [i64]| Elements { kind, count: words.len(), form, words };
         match self {
-            Value::List(count) => on_tape(Collection::List, count),
-            Value::Set(count) => on_tape(Collection::Set, count),
-            Value::Ints(kind, numbers) => words(kind, Form::Ints, numbers),
-            Value::Doubles(kind, numbers) => words(kind, Form::Doubles, numbers.0),
-            Value::Bools(kind, truths) => words(kind, Form::Bools, truths),
-            Value::Empty(kind) => on_tape(kind, 0),
+            TapeValue::List(count) => on_tape(Collection::List, count),
+            TapeValue::Set(count) => on_tape(Collection::Set, count),
+            TapeValue::Ints(kind, numbers) => words(kind, ElementForm::Ints, numbers),
+            TapeValue::Doubles(kind, numbers) => words(kind, ElementForm::Doubles, numbers.0),
+            TapeValue::Bools(kind, truths) => words(kind, ElementForm::Bools, truths),
+            TapeValue::Empty(kind) => on_tape(kind, 0),
             _ => on_tape(Collection::List, 0),
         }
     }
@@ -57,16 +57,16 @@ impl<'t> Elements<'t> {
     /// The next element, from the cursor that the container was taken from. To be called no more often than
     /// [`count`](Elements::count) says.
     #[inline(always)]
-    pub fn next(&mut self, cursor: &mut Cursor<'t>) -> Value<'t> {
-        if let Form::OnTape = self.form {
+    pub fn next(&mut self, cursor: &mut TapeCursor<'t>) -> TapeValue<'t> {
+        if let ElementForm::OnTape = self.form {
             return cursor.value();
         }
-        let Some((word, rest)) = self.words.split_first() else { return Value::Null };
+        let Some((word, rest)) = self.words.split_first() else { return TapeValue::Null };
         self.words = rest;
         match self.form {
-            Form::Doubles => Value::Double(f64::from_bits(*word as u64)),
-            Form::Bools => Value::Bool(*word != 0),
-            Form::Ints | Form::OnTape => Value::Int(*word),
+            ElementForm::Doubles => TapeValue::Double(f64::from_bits(*word as u64)),
+            ElementForm::Bools => TapeValue::Bool(*word != 0),
+            ElementForm::Ints | ElementForm::OnTape => TapeValue::Int(*word),
         }
     }
 }

@@ -5,24 +5,24 @@ use super::binary::Binary;
 use super::compact::Compact;
 use super::decode::Encoding;
 use super::error::{ProtocolErrorKind, ProtocolResult};
-use super::input::{Input, Message, Protocol, Width};
+use super::input::{MessageInput, ProtocolReader, ThriftMessage, Width};
 use super::limits::{Depth, Limits};
 use super::wire_type::WireType;
 
 /// The search for the end of one struct.
 #[derive(Debug, Clone)]
-pub struct Extent {
+pub struct StructExtent {
     encoding: Encoding,
     limits: Limits,
     /// Bytes that were passed.
     passed: usize,
     /// Parts that are not over, outermost first.
-    open: Vec<(Open, Depth)>,
+    open: Vec<(OpenPart, Depth)>,
 }
 
 /// Rest to pass of a part that is not over.
 #[derive(Debug, Clone, Copy)]
-enum Open {
+enum OpenPart {
     /// Fields, up to a stop; the id of the last one.
     Fields(i32),
     /// So many values of a type.
@@ -43,11 +43,11 @@ pub enum Progress {
     Needs(usize),
 }
 
-impl Extent {
+impl StructExtent {
     /// A struct of which nothing was seen.
     pub fn new(encoding: Encoding, limits: Limits) -> Self {
-        let outermost = (Open::Values(WireType::STRUCT, 1), Depth::of_either(limits));
-        Extent { encoding, limits, passed: 0, open: vec![outermost] }
+        let outermost = (OpenPart::Values(WireType::STRUCT, 1), Depth::of_either(limits));
+        StructExtent { encoding, limits, passed: 0, open: vec![outermost] }
     }
 
     /// Goes on with `bytes`, which are all from the struct's first byte on: those shown before and
@@ -58,8 +58,8 @@ impl Extent {
     /// Returns the error in the bytes, the same if asked again. That they end is no error.
     pub fn advance(&mut self, bytes: &[u8]) -> ProtocolResult<Progress> {
         let rest = bytes.get(self.passed..).unwrap_or_default();
-        let message = Message::part(rest, self.limits);
-        let input = Input::new(&message);
+        let message = ThriftMessage::part(rest, self.limits);
+        let input = MessageInput::new(&message);
         let before = self.passed as u64;
         let progress = match self.encoding {
             Encoding::Binary => self.pass(Binary::new(input)),
@@ -77,8 +77,8 @@ impl Extent {
     /// Those of [`Self::advance`].
     pub fn pass_on(&mut self, bytes: &[u8]) -> ProtocolResult<(usize, Progress)> {
         let before = self.passed;
-        let message = Message::part(bytes, self.limits);
-        let input = Input::new(&message);
+        let message = ThriftMessage::part(bytes, self.limits);
+        let input = MessageInput::new(&message);
         let progress = match self.encoding {
             Encoding::Binary => self.pass(Binary::new(input)),
             Encoding::Compact => self.pass(Compact::new(input)),
@@ -94,18 +94,18 @@ impl Extent {
 
     /// Memory for what is not over: it grows with the levels of the struct.
     pub fn memory_bytes(&self) -> usize {
-        self.open.capacity() * size_of::<(Open, Depth)>()
+        self.open.capacity() * size_of::<(OpenPart, Depth)>()
     }
 
     /// Passes what there is, in steps of which each is done whole or not at all.
-    fn pass<'a, P: Protocol<'a>>(&mut self, mut at: P) -> ProtocolResult<Progress> {
+    fn pass<'a, P: ProtocolReader<'a>>(&mut self, mut at: P) -> ProtocolResult<Progress> {
         while let Some((open, depth)) = self.open.pop() {
-            if let Open::Bytes(len) = open {
+            if let OpenPart::Bytes(len) = open {
                 let there = len.min(at.input().rest.remaining());
                 at.input().take("bytes", there)?;
                 self.passed += there;
                 if there < len {
-                    self.open.push((Open::Bytes(len - there), depth));
+                    self.open.push((OpenPart::Bytes(len - there), depth));
                     return Ok(Progress::Needs(self.needed::<P>()));
                 }
                 continue;
@@ -126,31 +126,31 @@ impl Extent {
     }
 
     /// Passes a header or a number, and opens what is behind it.
-    fn step<'a, P: Protocol<'a>>(
+    fn step<'a, P: ProtocolReader<'a>>(
         &mut self,
         at: &mut P,
-        open: Open,
+        open: OpenPart,
         depth: Depth,
     ) -> ProtocolResult<()> {
         match open {
-            Open::Fields(mut last) => {
+            OpenPart::Fields(mut last) => {
                 let header = at.field(&mut last)?;
                 if header.kind == WireType::STOP {
                     return Ok(());
                 }
-                self.open.push((Open::Fields(last), depth));
+                self.open.push((OpenPart::Fields(last), depth));
                 if header.kind != WireType::BOOL || !P::BOOL_IN_HEADER {
-                    self.open.push((Open::Values(header.kind, 1), depth));
+                    self.open.push((OpenPart::Values(header.kind, 1), depth));
                 }
             }
-            Open::Values(_, 0) | Open::Pairs(_, _, 0) | Open::Bytes(_) => {}
-            Open::Values(kind, count) => {
+            OpenPart::Values(_, 0) | OpenPart::Pairs(_, _, 0) | OpenPart::Bytes(_) => {}
+            OpenPart::Values(kind, count) => {
                 let inside = self.value(at, kind, count, depth)?;
                 self.open.extend(inside.into_iter().flatten());
             }
-            Open::Pairs(first, second, count) => {
-                self.open.push((Open::Pairs(second, first, count - 1), depth));
-                self.open.push((Open::Values(first, 1), depth));
+            OpenPart::Pairs(first, second, count) => {
+                self.open.push((OpenPart::Pairs(second, first, count - 1), depth));
+                self.open.push((OpenPart::Values(first, 1), depth));
             }
         }
         Ok(())
@@ -158,50 +158,51 @@ impl Extent {
 
     /// Passes the beginning of one of `count` values. Answers what there is to pass then: the other
     /// values, and what is inside of this one.
-    fn value<'a, P: Protocol<'a>>(
+    fn value<'a, P: ProtocolReader<'a>>(
         &self,
         at: &mut P,
         kind: WireType,
         count: usize,
         depth: Depth,
-    ) -> ProtocolResult<[Option<(Open, Depth)>; 2]> {
+    ) -> ProtocolResult<[Option<(OpenPart, Depth)>; 2]> {
         let inside = match (P::width(kind), kind) {
             (None, _) => return Err(at.input().unknown_type::<P>("the type of a field", kind)),
             (Some(Width::Fixed(len)), _) => {
-                return Ok([Some((Open::Bytes(count.saturating_mul(len)), depth)), None]);
+                return Ok([Some((OpenPart::Bytes(count.saturating_mul(len)), depth)), None]);
             }
             (Some(Width::Varint), _) => {
                 at.skip_varint(kind)?;
                 None
             }
-            (_, WireType::STRING) => Some((Open::Bytes(at.string_len()?), depth)),
-            (_, WireType::STRUCT) => Some((Open::Fields(0), at.input().in_struct(depth)?)),
+            (_, WireType::STRING) => Some((OpenPart::Bytes(at.string_len()?), depth)),
+            (_, WireType::STRUCT) => Some((OpenPart::Fields(0), at.input().in_struct(depth)?)),
             (_, WireType::MAP) => {
                 let header = at.map()?;
-                let pairs = Open::Pairs(header.key, header.value, header.count.saturating_mul(2));
+                let pairs =
+                    OpenPart::Pairs(header.key, header.value, header.count.saturating_mul(2));
                 Some((pairs, at.input().in_container(depth)?))
             }
             _ => {
                 let header = at.list()?;
-                let values = Open::Values(header.element, header.count);
+                let values = OpenPart::Values(header.element, header.count);
                 Some((values, at.input().in_container(depth)?))
             }
         };
-        let others = (count > 1).then_some((Open::Values(kind, count - 1), depth));
+        let others = (count > 1).then_some((OpenPart::Values(kind, count - 1), depth));
         Ok([others, inside])
     }
 
     /// Returns the number of bytes that all open parts take at least.
-    fn needed<'a, P: Protocol<'a>>(&self) -> usize {
+    fn needed<'a, P: ProtocolReader<'a>>(&self) -> usize {
         let smallest = |kind| P::width(kind).map_or(0, Width::smallest);
         self.open.iter().fold(0, |sum, (open, _)| {
             sum.saturating_add(match open {
-                Open::Fields(_) => 1,
-                Open::Values(kind, count) => smallest(*kind).saturating_mul(*count),
-                Open::Pairs(first, second, count) => {
+                OpenPart::Fields(_) => 1,
+                OpenPart::Values(kind, count) => smallest(*kind).saturating_mul(*count),
+                OpenPart::Pairs(first, second, count) => {
                     smallest(*first).min(smallest(*second)).saturating_mul(*count)
                 }
-                Open::Bytes(len) => *len,
+                OpenPart::Bytes(len) => *len,
             })
         })
     }

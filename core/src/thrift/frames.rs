@@ -4,7 +4,7 @@
 
 use super::decode::Encoding;
 use super::error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
-use super::extent::{Extent, Progress};
+use super::extent::{Progress, StructExtent};
 use super::limits::Limits;
 use crate::wire::{Endian, Reader};
 use crate::{Error, ErrorKind};
@@ -29,7 +29,7 @@ pub struct Frames<'a> {
 
 /// One frame, or one struct that has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Frame<'a> {
+pub struct ThriftFrame<'a> {
     /// Offset of its bytes in the input, its length not counted.
     pub offset: u64,
     /// Its bytes.
@@ -40,7 +40,7 @@ pub struct Frame<'a> {
 #[derive(Debug)]
 pub enum Ahead<'a> {
     /// A message that is whole.
-    Message(Frame<'a>),
+    Message(ThriftFrame<'a>),
     /// None that is whole: so many bytes are missing at least, and what is wrong with the message if they do not come.
     Needs(usize, Option<ProtocolError>),
 }
@@ -75,7 +75,7 @@ impl<'a> Frames<'a> {
     ///
     /// `Truncated` where they end inside of one, `NegativeSize` and `SizeLimit`; without frames, what is
     /// wrong with the bytes of a struct. The place stays, so that asking again answers the same.
-    pub fn next_frame(&mut self) -> ProtocolResult<Option<Frame<'a>>> {
+    pub fn next_frame(&mut self) -> ProtocolResult<Option<ThriftFrame<'a>>> {
         match self.unframed {
             _ if self.rest.remaining() == 0 => Ok(None),
             None => self.next_in_frame().map(Some),
@@ -103,10 +103,14 @@ impl<'a> Frames<'a> {
         }
     }
 
-    fn next_struct(&mut self, encoding: Encoding, limits: Limits) -> ProtocolResult<Frame<'a>> {
+    fn next_struct(
+        &mut self,
+        encoding: Encoding,
+        limits: Limits,
+    ) -> ProtocolResult<ThriftFrame<'a>> {
         let offset = self.start + self.consumed() as u64;
         let rest = self.rest.rest();
-        let progress = Extent::new(encoding, limits).advance(rest);
+        let progress = StructExtent::new(encoding, limits).advance(rest);
         let (len, is_whole) = match progress.map_err(|error| error.moved(offset))? {
             Progress::Complete(len) => (len, true),
             Progress::Needs(missing) => (rest.len().saturating_add(missing), false),
@@ -116,7 +120,7 @@ impl<'a> Frames<'a> {
             return Err(self.failed(ProtocolErrorKind::SizeLimit, error));
         }
         match self.rest.take(len) {
-            Some(bytes) if is_whole => Ok(Frame { offset, bytes }),
+            Some(bytes) if is_whole => Ok(ThriftFrame { offset, bytes }),
             _ => {
                 let error = Error::truncated("a message", len as u64, rest.len() as u64);
                 Err(self.failed(ProtocolErrorKind::Truncated, error))
@@ -124,7 +128,7 @@ impl<'a> Frames<'a> {
         }
     }
 
-    fn next_in_frame(&mut self) -> ProtocolResult<Frame<'a>> {
+    fn next_in_frame(&mut self) -> ProtocolResult<ThriftFrame<'a>> {
         let mut ahead = self.rest;
         let Some(len) = ahead.u32(Endian::Big) else {
             let available = ahead.remaining() as u64;
@@ -146,7 +150,7 @@ impl<'a> Frames<'a> {
             return Err(self.failed(ProtocolErrorKind::Truncated, error));
         };
         self.rest = ahead;
-        Ok(Frame { offset, bytes })
+        Ok(ThriftFrame { offset, bytes })
     }
 
     /// An error at the frame that comes next.
@@ -158,7 +162,7 @@ impl<'a> Frames<'a> {
 
 /// Ends at the first error.
 impl<'a> Iterator for Frames<'a> {
-    type Item = ProtocolResult<Frame<'a>>;
+    type Item = ProtocolResult<ThriftFrame<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.next_frame();

@@ -11,7 +11,7 @@ use crate::wire::Reader;
 
 /// A message on its way to being read, and what it may ask for.
 #[derive(Debug)]
-pub(super) struct Message<'a> {
+pub(super) struct ThriftMessage<'a> {
     /// All of its bytes, from which offsets count.
     pub(super) bytes: &'a [u8],
     /// Its bounds.
@@ -20,26 +20,26 @@ pub(super) struct Message<'a> {
     is_whole: bool,
 }
 
-impl<'a> Message<'a> {
+impl<'a> ThriftMessage<'a> {
     /// All bytes of a message, or of what there is of it.
     pub(super) fn whole(bytes: &'a [u8], limits: Limits) -> Self {
-        Message { bytes, limits, is_whole: true }
+        ThriftMessage { bytes, limits, is_whole: true }
     }
 
     /// Bytes behind which more may come before anything is made of them: a length or a count may be
     /// beyond them.
     pub(super) fn part(bytes: &'a [u8], limits: Limits) -> Self {
-        Message { bytes, limits, is_whole: false }
+        ThriftMessage { bytes, limits, is_whole: false }
     }
 }
 
 /// The bytes not read yet. It is small and copied, so that a loop over fields has it in registers; what
 /// is not inlined takes it by value, as an address would put it in memory.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Input<'a> {
+pub(super) struct MessageInput<'a> {
     /// The bytes not read yet.
     pub(super) rest: Reader<'a>,
-    message: &'a Message<'a>,
+    message: &'a ThriftMessage<'a>,
 }
 
 /// Header before the value of a field.
@@ -84,8 +84,8 @@ pub(super) enum Width {
     Variable(usize),
 }
 
-/// A protocol, reading. An implementation is a cursor that is copied as freely as its [`Input`].
-pub(super) trait Protocol<'a>: Copy {
+/// A protocol, reading. An implementation is a cursor that is copied as freely as its [`MessageInput`].
+pub(super) trait ProtocolReader<'a>: Copy {
     /// True if the value of a bool field stands in its header and takes no bytes of its own.
     const BOOL_IN_HEADER: bool;
 
@@ -95,10 +95,10 @@ pub(super) trait Protocol<'a>: Copy {
     }
 
     /// A cursor at the first of the bytes that are left.
-    fn new(input: Input<'a>) -> Self;
+    fn new(input: MessageInput<'a>) -> Self;
 
     /// The bytes that are left.
-    fn input(&mut self) -> &mut Input<'a>;
+    fn input(&mut self) -> &mut MessageInput<'a>;
 
     /// The header of the next field. `last` is the id of the one before it in this struct, 0 at first.
     fn field(&mut self, last: &mut i32) -> ProtocolResult<FieldHeader>;
@@ -165,10 +165,10 @@ impl Width {
     }
 }
 
-impl<'a> Input<'a> {
+impl<'a> MessageInput<'a> {
     /// At the first byte of a message.
-    pub(super) fn new(message: &'a Message<'a>) -> Self {
-        Input { rest: Reader::new(message.bytes), message }
+    pub(super) fn new(message: &'a ThriftMessage<'a>) -> Self {
+        MessageInput { rest: Reader::new(message.bytes), message }
     }
 
     /// The bounds of the message.
@@ -227,7 +227,10 @@ impl<'a> Input<'a> {
 
     /// Checks the types of elements of which there are some, and gives the bytes of each at least.
     #[inline(always)]
-    pub(super) fn element_width<P: Protocol<'a>>(self, kind: WireType) -> ProtocolResult<usize> {
+    pub(super) fn element_width<P: ProtocolReader<'a>>(
+        self,
+        kind: WireType,
+    ) -> ProtocolResult<usize> {
         match P::width(kind) {
             Some(width) => Ok(width.smallest()),
             None => Err(self.unknown_type::<P>("the type of an element", kind)),
@@ -309,7 +312,7 @@ impl<'a> Input<'a> {
 
     /// An error where a type stands that the protocol does not have.
     #[cold]
-    pub(super) fn unknown_type<P: Protocol<'a>>(
+    pub(super) fn unknown_type<P: ProtocolReader<'a>>(
         self,
         expected: &str,
         kind: WireType,

@@ -1,40 +1,40 @@
 //! Values of a message as JSON: structs as objects with fields by name, numbers of enums as names, binary in base64, and maps
 //! whose keys cannot be names as pairs.
 
-use super::{Cursor, Schema, Type, Value};
+use super::{TapeCursor, TapeValue, ThriftSchema, Type};
 use crate::batch::{json as text, notation};
 
 /// Appends a value, which `cursor` is behind of, as JSON.
 pub fn json<'t>(
     into: &mut Vec<u8>,
-    schema: &Schema,
-    cursor: &mut Cursor<'t>,
-    value: Value<'t>,
+    schema: &ThriftSchema,
+    cursor: &mut TapeCursor<'t>,
+    value: TapeValue<'t>,
     value_type: &Type,
 ) {
-    Writer { into, schema }.value(cursor, value, value_type);
+    JsonWriter { into, schema }.value(cursor, value, value_type);
 }
 
-struct Writer<'a> {
+struct JsonWriter<'a> {
     into: &'a mut Vec<u8>,
-    schema: &'a Schema,
+    schema: &'a ThriftSchema,
 }
 
-impl Writer<'_> {
-    fn value<'t>(&mut self, cursor: &mut Cursor<'t>, value: Value<'t>, of: &Type) {
+impl JsonWriter<'_> {
+    fn value<'t>(&mut self, cursor: &mut TapeCursor<'t>, value: TapeValue<'t>, of: &Type) {
         match value {
-            Value::Null => self.put("null"),
-            Value::Bool(truth) => self.put(if truth { "true" } else { "false" }),
-            Value::Int(number) => self.number(number, of),
-            Value::Double(number) => text::double(self.into, number),
-            Value::String(bytes) => text::bytes(self.into, bytes),
-            Value::Binary(bytes) => text::base64(self.into, bytes),
-            Value::Uuid(bytes) => {
+            TapeValue::Null => self.put("null"),
+            TapeValue::Bool(truth) => self.put(if truth { "true" } else { "false" }),
+            TapeValue::Int(number) => self.number(number, of),
+            TapeValue::Double(number) => text::double(self.into, number),
+            TapeValue::String(bytes) => text::bytes(self.into, bytes),
+            TapeValue::Binary(bytes) => text::base64(self.into, bytes),
+            TapeValue::Uuid(bytes) => {
                 self.put("\"");
                 notation::uuid(self.into, bytes);
                 self.put("\"");
             }
-            Value::Struct(id) | Value::Union { id, .. } => {
+            TapeValue::Struct(id) | TapeValue::Union { id, .. } => {
                 let mut opening = b'{';
                 while let Some((_, field, value)) = cursor.field_in(self.schema.fields(id)) {
                     self.into.push(std::mem::replace(&mut opening, b','));
@@ -44,7 +44,7 @@ impl Writer<'_> {
                 }
                 self.put(if opening == b'{' { "{}" } else { "}" });
             }
-            Value::Map(count) => self.map(cursor, count, of),
+            TapeValue::Map(count) => self.map(cursor, count, of),
             container => {
                 let mut elements = container.elements();
                 self.list(elements.count(), |writer| {
@@ -56,7 +56,7 @@ impl Writer<'_> {
     }
 
     /// An object where keys can be names, pairs otherwise.
-    fn map<'t>(&mut self, cursor: &mut Cursor<'t>, count: usize, of: &Type) {
+    fn map<'t>(&mut self, cursor: &mut TapeCursor<'t>, count: usize, of: &Type) {
         let (key_type, value_type) = of.entry();
         if !are_names(cursor, count, key_type) {
             self.put("{\"entries\":");
@@ -111,7 +111,7 @@ impl Writer<'_> {
 
 /// Returns true if the keys of the map that comes next can be names in an object: by their type, and strings
 /// if they are UTF-8.
-fn are_names(cursor: &Cursor<'_>, count: usize, key_type: &Type) -> bool {
+fn are_names(cursor: &TapeCursor<'_>, count: usize, key_type: &Type) -> bool {
     match key_type {
         Type::Bool | Type::Byte | Type::I16 | Type::I32 | Type::I64 | Type::Double => true,
         Type::Enum(_) | Type::Uuid => true,
@@ -121,7 +121,7 @@ fn are_names(cursor: &Cursor<'_>, count: usize, key_type: &Type) -> bool {
                 let key = ahead.value();
                 let value = ahead.value();
                 ahead.skip(value);
-                matches!(key, Value::String(text) if std::str::from_utf8(text).is_ok())
+                matches!(key, TapeValue::String(text) if std::str::from_utf8(text).is_ok())
             })
         }
         Type::Binary | Type::Struct(_) | Type::List(_) | Type::Set(_) | Type::Map(..) => false,

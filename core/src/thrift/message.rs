@@ -11,7 +11,7 @@ use super::binary::Binary;
 use super::compact::Compact;
 use super::decode::Encoding;
 use super::error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
-use super::input::{Input, Message, Protocol};
+use super::input::{MessageInput, ProtocolReader, ThriftMessage};
 use super::limits::Limits;
 use crate::{Error, ErrorKind};
 
@@ -77,12 +77,12 @@ impl<'a> MessageHeader<'a> {
         bytes: &'a [u8],
         limits: Limits,
     ) -> ProtocolResult<Self> {
-        let whole = Message::whole(bytes, limits);
+        let whole = ThriftMessage::whole(bytes, limits);
         match encoding {
             Encoding::Binary => {
-                read_binary(bytes, &mut Binary::new(Input::new(&whole)), strictness)
+                read_binary(bytes, &mut Binary::new(MessageInput::new(&whole)), strictness)
             }
-            Encoding::Compact => read_compact(bytes, &mut Compact::new(Input::new(&whole))),
+            Encoding::Compact => read_compact(bytes, &mut Compact::new(MessageInput::new(&whole))),
         }
     }
 }
@@ -130,7 +130,7 @@ fn read_compact<'a>(bytes: &'a [u8], at: &mut Compact<'_>) -> ProtocolResult<Mes
 }
 
 /// The name of a function, out of `bytes`, which outlive the cursor.
-fn name<'a, 'b, P: Protocol<'b>>(bytes: &'a [u8], at: &mut P) -> ProtocolResult<&'a [u8]> {
+fn name<'a, 'b, P: ProtocolReader<'b>>(bytes: &'a [u8], at: &mut P) -> ProtocolResult<&'a [u8]> {
     let len = at.string_len()?;
     let start = at.input().position();
     at.input().take("the name of a function", len)?;
@@ -138,7 +138,7 @@ fn name<'a, 'b, P: Protocol<'b>>(bytes: &'a [u8], at: &mut P) -> ProtocolResult<
 }
 
 #[cold]
-fn bad_version<'a, P: Protocol<'a>>(at: &mut P, expected: &str, found: u32) -> ProtocolError {
+fn bad_version<'a, P: ProtocolReader<'a>>(at: &mut P, expected: &str, found: u32) -> ProtocolError {
     let message = format!("expected {expected}, found {found:02x}");
     at.input().failed(ProtocolErrorKind::BadVersion, Error::new(ErrorKind::Format, message))
 }

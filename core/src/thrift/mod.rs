@@ -1,8 +1,8 @@
 //! Thrift messages, Binary and Compact, by a schema: bytes in, values on a tape out, and back.
 //!
-//! A [`Schema`] describes messages. It is filled from the generated classes of a host, or by [`idl`] from a file. A
+//! A [`ThriftSchema`] describes messages. It is filled from the generated classes of a host, or by [`idl`] from a file. A
 //! [`Plan`] is compiled from it once. [`Plan::decode`] reads a message in one pass and returns a [`Tape`], which has no host
-//! objects: a face walks it with a [`Cursor`], through lists and sets with [`Elements`], and makes its objects. A
+//! objects: a face walks it with a [`TapeCursor`], through lists and sets with [`Elements`], and makes its objects. A
 //! [`Projection`] decodes selected fields, to a tape or, for many messages, to [`Columns`]. A face writes messages through
 //! [`Write`].
 //!
@@ -40,17 +40,17 @@ pub use columns::{Columns, MessageLayout};
 pub use decode::Encoding;
 pub use elements::Elements;
 pub use error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
-pub use extent::{Extent, Progress};
-pub use frames::{Ahead, FRAME_USUAL, Frame, Frames};
+pub use extent::{Progress, StructExtent};
+pub use frames::{Ahead, FRAME_USUAL, Frames, ThriftFrame};
 pub use json::json;
 pub use limits::{DEPTH_MAX, DEPTH_USUAL, Limits, NarrowVarint};
 pub use message::{MessageHeader, MessageKind, Strictness};
 pub use plan::Plan;
 pub use projection::{PATHS_MAX, Projection};
 pub use schema::{
-    EnumId, EnumSchema, FieldSchema, Requiredness, Schema, StructId, StructKind, StructSchema,
-    TYPE_DEPTH_MAX, Type,
+    EnumId, EnumSchema, FieldSchema, Requiredness, StructId, StructKind, StructSchema,
+    TYPE_DEPTH_MAX, ThriftSchema, Type,
 };
-pub use tape::{Collection, Cursor, Doubles, Tape, Value};
+pub use tape::{Collection, Doubles, Tape, TapeCursor, TapeValue};
 pub use wire_type::WireType;
 pub use write::{BinaryWriter, CompactWriter, Write};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::schema::{FieldSchema, Schema, StructId, StructKind, Type};
+use super::schema::{FieldSchema, StructId, StructKind, ThriftSchema, Type};
 use super::wire_type::WireType;
 use crate::{Error, ErrorKind, Result};
 
@@ -16,7 +16,7 @@ const NONE: u16 = u16::MAX;
 /// reference and never changes.
 #[derive(Debug)]
 pub struct Plan {
-    schema: Arc<Schema>,
+    schema: Arc<ThriftSchema>,
     structs: Vec<StructPlan>,
     containers: Vec<ContainerPlan>,
 }
@@ -41,23 +41,23 @@ pub(super) struct FieldPlan {
     pub(super) kind: WireType,
     /// Its place in the schema.
     pub(super) number: u16,
-    pub(super) value: Operation,
+    pub(super) value: ReadOperation,
 }
 
 /// Plan for the elements of a list or a set, or for the entries of a map.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ContainerPlan {
     /// Of a list or a set, the elements.
-    pub(super) key: Operation,
+    pub(super) key: ReadOperation,
     pub(super) key_kind: WireType,
     /// Of a map, the values; else the same as the keys.
-    pub(super) value: Operation,
+    pub(super) value: ReadOperation,
     pub(super) value_kind: WireType,
 }
 
 /// Operation that reads a value. The number in it is that of a struct, or of a container's plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operation {
+pub(super) enum ReadOperation {
     Bool,
     Byte,
     I16,
@@ -79,7 +79,7 @@ impl Plan {
     /// # Errors
     ///
     /// `Argument` where a field has a struct or an enum for a type that the schema does not have.
-    pub fn new(schema: Arc<Schema>) -> Result<Self> {
+    pub fn new(schema: Arc<ThriftSchema>) -> Result<Self> {
         let mut plan = Plan { schema: schema.clone(), structs: Vec::new(), containers: Vec::new() };
         for defined in schema.structs() {
             let mut fields = Vec::with_capacity(defined.fields.len());
@@ -100,7 +100,7 @@ impl Plan {
     }
 
     /// The schema it was compiled from.
-    pub fn schema(&self) -> &Arc<Schema> {
+    pub fn schema(&self) -> &Arc<ThriftSchema> {
         &self.schema
     }
 
@@ -117,22 +117,22 @@ impl Plan {
     }
 
     /// Returns the operation that reads a value of that type; `None` if the schema lacks a struct of it.
-    pub(super) fn operation(&mut self, value_type: &Type) -> Option<Operation> {
+    pub(super) fn operation(&mut self, value_type: &Type) -> Option<ReadOperation> {
         Some(match value_type {
-            Type::Bool => Operation::Bool,
-            Type::Byte => Operation::Byte,
-            Type::I16 => Operation::I16,
-            Type::I32 => Operation::I32,
-            Type::I64 => Operation::I64,
-            Type::Double => Operation::Double,
-            Type::String => Operation::String,
-            Type::Binary => Operation::Binary,
-            Type::Uuid => Operation::Uuid,
-            Type::Enum(id) => self.schema.get_enum(*id).map(|_| Operation::I32)?,
-            Type::Struct(id) => self.schema.get(*id).map(|_| Operation::Struct(id.0))?,
-            Type::List(element) => Operation::List(self.container_of(element, element)?),
-            Type::Set(element) => Operation::Set(self.container_of(element, element)?),
-            Type::Map(key, value) => Operation::Map(self.container_of(key, value)?),
+            Type::Bool => ReadOperation::Bool,
+            Type::Byte => ReadOperation::Byte,
+            Type::I16 => ReadOperation::I16,
+            Type::I32 => ReadOperation::I32,
+            Type::I64 => ReadOperation::I64,
+            Type::Double => ReadOperation::Double,
+            Type::String => ReadOperation::String,
+            Type::Binary => ReadOperation::Binary,
+            Type::Uuid => ReadOperation::Uuid,
+            Type::Enum(id) => self.schema.get_enum(*id).map(|_| ReadOperation::I32)?,
+            Type::Struct(id) => self.schema.get(*id).map(|_| ReadOperation::Struct(id.0))?,
+            Type::List(element) => ReadOperation::List(self.container_of(element, element)?),
+            Type::Set(element) => ReadOperation::Set(self.container_of(element, element)?),
+            Type::Map(key, value) => ReadOperation::Map(self.container_of(key, value)?),
         })
     }
 

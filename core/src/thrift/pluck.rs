@@ -3,24 +3,24 @@
 
 use super::binary::Binary;
 use super::compact::Compact;
-use super::decode::{Decoder, Encoding};
+use super::decode::{Encoding, TapeDecoder};
 use super::error::ProtocolResult;
-use super::input::{FieldHeader, Input, Message, Protocol};
+use super::input::{FieldHeader, MessageInput, ProtocolReader, ThriftMessage};
 use super::limits::{Depth, Limits};
-use super::plan::Operation;
-use super::projection::{Projection, Target};
+use super::plan::ReadOperation;
+use super::projection::{FieldTarget, Projection};
 use super::skip::skip_field;
 use super::tape::{Tag, Tape, word};
 use super::wire_type::WireType;
 
 /// Receiver of the wanted values.
-pub(super) trait Sink {
+pub(super) trait PluckSink {
     /// Takes the value of the path with that number.
-    fn take<'a, P: Protocol<'a>>(
+    fn take<'a, P: ProtocolReader<'a>>(
         &mut self,
         at: &mut P,
         header: FieldHeader,
-        operation: Operation,
+        operation: ReadOperation,
         path: u16,
         depth: Depth,
     ) -> ProtocolResult<()>;
@@ -41,7 +41,7 @@ impl Projection {
         limits: Limits,
         tape: &mut Tape,
     ) -> ProtocolResult<()> {
-        let mut decoder = Decoder { plan: self.plan(), words: tape.take_words() };
+        let mut decoder = TapeDecoder { plan: self.plan(), words: tape.take_words() };
         decoder.words.push(word(Tag::Struct, 0, i64::from(self.root().0)));
         let found = self.find(encoding, bytes, limits, &mut decoder);
         decoder.words.push(word(Tag::End, 0, 0));
@@ -54,17 +54,18 @@ impl Projection {
 
     /// Looks for the fields in a message. Answers a bit for each path that it does not have.
     #[inline]
-    pub(super) fn find<S: Sink>(
+    pub(super) fn find<S: PluckSink>(
         &self,
         encoding: Encoding,
         bytes: &[u8],
         limits: Limits,
         sink: &mut S,
     ) -> ProtocolResult<u64> {
-        let message = Message::whole(bytes, limits);
-        let input = Input::new(&message);
+        let message = ThriftMessage::whole(bytes, limits);
+        let input = MessageInput::new(&message);
         let depth = Depth::of(limits);
-        let mut search = Search { projection: self, sink, open: self.all(), missing: self.all() };
+        let mut search =
+            PluckSearch { projection: self, sink, open: self.all(), missing: self.all() };
         match encoding {
             Encoding::Binary => search.structure(&mut Binary::new(input), 0, depth)?,
             Encoding::Compact => search.structure(&mut Compact::new(input), 0, depth)?,
@@ -73,13 +74,13 @@ impl Projection {
     }
 }
 
-impl Sink for Decoder<'_> {
+impl PluckSink for TapeDecoder<'_> {
     #[inline(always)]
-    fn take<'a, P: Protocol<'a>>(
+    fn take<'a, P: ProtocolReader<'a>>(
         &mut self,
         at: &mut P,
         header: FieldHeader,
-        operation: Operation,
+        operation: ReadOperation,
         path: u16,
         depth: Depth,
     ) -> ProtocolResult<()> {
@@ -88,7 +89,7 @@ impl Sink for Decoder<'_> {
 }
 
 /// A projection at work on one message.
-struct Search<'p, S> {
+struct PluckSearch<'p, S> {
     projection: &'p Projection,
     sink: &'p mut S,
     /// A bit for each path that may still be found.
@@ -97,9 +98,9 @@ struct Search<'p, S> {
     missing: u64,
 }
 
-impl<S: Sink> Search<'_, S> {
+impl<S: PluckSink> PluckSearch<'_, S> {
     /// Looks into a struct. Ends behind it, or wherever it is when nothing is open any more.
-    fn structure<'a, P: Protocol<'a>>(
+    fn structure<'a, P: ProtocolReader<'a>>(
         &mut self,
         outer: &mut P,
         node: u32,
@@ -122,11 +123,11 @@ impl<S: Sink> Search<'_, S> {
                 continue;
             };
             match want.target {
-                Target::Value(operation, path) => {
+                FieldTarget::Value(operation, path) => {
                     self.sink.take(&mut at, header, operation, path, depth)?;
                     self.missing &= !want.paths;
                 }
-                Target::Inside(node) => {
+                FieldTarget::Inside(node) => {
                     let mut inside = at;
                     self.structure(&mut inside, node, depth)?;
                     at = inside;

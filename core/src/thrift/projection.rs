@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::plan::{Operation, Plan};
+use super::plan::{Plan, ReadOperation};
 use super::schema::{StructId, Type};
 use super::wire_type::WireType;
 use crate::batch::Schema;
@@ -20,14 +20,14 @@ pub struct Projection {
     plan: Arc<Plan>,
     root: StructId,
     paths: Vec<(String, Type)>,
-    nodes: Vec<Node>,
+    nodes: Vec<ProjectionNode>,
     /// Schema of its rows, once there are any: batches of it share one.
     schema: OnceLock<Schema>,
 }
 
 /// The wanted fields of one struct.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Node {
+pub(super) struct ProjectionNode {
     /// For each wanted id, the bit of its lowest six bits: most other fields are told by this alone.
     pub(super) ids: u64,
     pub(super) wants: Vec<Want>,
@@ -40,19 +40,19 @@ pub(super) struct Want {
     pub(super) kind: WireType,
     /// A bit for each path that ends here or goes through here.
     pub(super) paths: u64,
-    pub(super) target: Target,
+    pub(super) target: FieldTarget,
 }
 
 /// Role of a wanted field in its paths.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Target {
+pub(super) enum FieldTarget {
     /// It is the end of the path with that number.
-    Value(Operation, u16),
+    Value(ReadOperation, u16),
     /// It is a struct; the number of its node.
     Inside(u32),
 }
 
-impl Node {
+impl ProjectionNode {
     /// The want for a field of the message.
     #[inline(always)]
     pub(super) fn want(&self, id: i32) -> Option<&Want> {
@@ -77,7 +77,7 @@ impl Projection {
             let found = paths.len();
             return Err(argument(format!("expected at most {PATHS_MAX} fields, found {found}")));
         }
-        let nodes = vec![Node::default()];
+        let nodes = vec![ProjectionNode::default()];
         let mut projection =
             Projection { plan, root, paths: Vec::new(), nodes, schema: OnceLock::new() };
         for path in paths {
@@ -124,7 +124,7 @@ impl Projection {
 
     /// The wanted fields of a struct on the way.
     #[inline(always)]
-    pub(super) fn node(&self, number: u32) -> Option<&Node> {
+    pub(super) fn node(&self, number: u32) -> Option<&ProjectionNode> {
         self.nodes.get(number as usize)
     }
 
@@ -143,7 +143,7 @@ impl Projection {
                     )));
                 }
                 let operation = self.plan_of(id, want.id).ok_or_else(|| unnamed(path, name))?;
-                let target = Target::Value(operation, self.paths.len() as u16);
+                let target = FieldTarget::Value(operation, self.paths.len() as u16);
                 self.want(at, Want { paths: bit, target, ..want });
                 self.paths.push((path.to_owned(), value_type));
                 return Ok(());
@@ -170,13 +170,13 @@ impl Projection {
     ) -> Result<usize> {
         let Some(place) = place else {
             let number = self.nodes.len();
-            self.nodes.push(Node::default());
-            self.want(at, Want { paths: bit, target: Target::Inside(number as u32), ..want });
+            self.nodes.push(ProjectionNode::default());
+            self.want(at, Want { paths: bit, target: FieldTarget::Inside(number as u32), ..want });
             return Ok(number);
         };
         let there = self.nodes.get_mut(at).and_then(|node| node.wants.get_mut(place));
         match there {
-            Some(Want { target: Target::Inside(number), paths, .. }) => {
+            Some(Want { target: FieldTarget::Inside(number), paths, .. }) => {
                 *paths |= bit;
                 Ok(*number as usize)
             }
@@ -203,19 +203,19 @@ impl Projection {
             ))
         })?;
         let kind = WireType::of(&found.value_type);
-        let target = Target::Inside(0);
+        let target = FieldTarget::Inside(0);
         let want = Want { id: i32::from(found.id), kind, paths: 0, target };
         Ok((want, found.value_type.clone()))
     }
 
     /// Returns the operation by which the plan reads a field.
-    fn plan_of(&self, id: StructId, field: i32) -> Option<Operation> {
+    fn plan_of(&self, id: StructId, field: i32) -> Option<ReadOperation> {
         let plan = self.plan.get(id.0)?;
         plan.at(plan.place(field)?).map(|field| field.value)
     }
 }
 
-impl Node {
+impl ProjectionNode {
     fn place_of(&self, id: i32) -> Option<usize> {
         self.wants.iter().position(|want| want.id == id)
     }

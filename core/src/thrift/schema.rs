@@ -13,17 +13,17 @@ use crate::{Error, ErrorKind, Result};
 /// Maximum depth of containers in a type: `list<list<i32>>` is two.
 pub const TYPE_DEPTH_MAX: usize = 16;
 
-/// The number of a struct, union or exception in its [`Schema`], in order of declaration.
+/// The number of a struct, union or exception in its [`ThriftSchema`], in order of declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StructId(pub u32);
 
-/// The number of an enum in its [`Schema`], in order of declaration.
+/// The number of an enum in its [`ThriftSchema`], in order of declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EnumId(pub u32);
 
 /// Structs, unions, exceptions and enums that belong together.
 #[derive(Debug, Clone, Default)]
-pub struct Schema {
+pub struct ThriftSchema {
     structs: Vec<StructSchema>,
     enums: Vec<EnumSchema>,
 }
@@ -122,7 +122,7 @@ pub struct EnumSchema {
     pub values: Vec<(String, i32)>,
 }
 
-impl Schema {
+impl ThriftSchema {
     /// A schema without structs.
     pub fn new() -> Self {
         Self::default()

@@ -3,13 +3,13 @@
 //! knows less of a message refuses no more of it.
 
 use super::error::ProtocolResult;
-use super::input::{FieldHeader, ListHeader, MapHeader, Protocol, Width};
+use super::input::{FieldHeader, ListHeader, MapHeader, ProtocolReader, Width};
 use super::limits::Depth;
 use super::wire_type::WireType;
 
 /// Passes the value of a field.
 #[inline(always)]
-pub(super) fn skip_field<'a, P: Protocol<'a>>(
+pub(super) fn skip_field<'a, P: ProtocolReader<'a>>(
     at: &mut P,
     header: FieldHeader,
 ) -> ProtocolResult<()> {
@@ -22,7 +22,7 @@ pub(super) fn skip_field<'a, P: Protocol<'a>>(
 }
 
 #[inline(never)]
-fn skip_outermost<'a, P: Protocol<'a>>(mut at: P, kind: WireType) -> ProtocolResult<P> {
+fn skip_outermost<'a, P: ProtocolReader<'a>>(mut at: P, kind: WireType) -> ProtocolResult<P> {
     let depth = Depth::of_skipped(at.input().limits());
     skip_nested(&mut at, kind, depth)?;
     Ok(at)
@@ -30,21 +30,27 @@ fn skip_outermost<'a, P: Protocol<'a>>(mut at: P, kind: WireType) -> ProtocolRes
 
 /// Passes the elements of a list or a set whose header was read.
 #[inline(never)]
-pub(super) fn skip_list<'a, P: Protocol<'a>>(at: &mut P, header: ListHeader) -> ProtocolResult<()> {
+pub(super) fn skip_list<'a, P: ProtocolReader<'a>>(
+    at: &mut P,
+    header: ListHeader,
+) -> ProtocolResult<()> {
     let depth = at.input().in_skipped_container(Depth::of_skipped(at.input().limits()))?;
     skip_elements(at, header.element, header.count, depth)
 }
 
 /// Passes the entries of a map whose header was read.
 #[inline(never)]
-pub(super) fn skip_map<'a, P: Protocol<'a>>(at: &mut P, header: MapHeader) -> ProtocolResult<()> {
+pub(super) fn skip_map<'a, P: ProtocolReader<'a>>(
+    at: &mut P,
+    header: MapHeader,
+) -> ProtocolResult<()> {
     let depth = at.input().in_skipped_container(Depth::of_skipped(at.input().limits()))?;
     skip_entries(at, header, depth)
 }
 
 /// Passes an element, a key or a value.
 #[inline(always)]
-fn skip<'a, P: Protocol<'a>>(at: &mut P, kind: WireType, depth: Depth) -> ProtocolResult<()> {
+fn skip<'a, P: ProtocolReader<'a>>(at: &mut P, kind: WireType, depth: Depth) -> ProtocolResult<()> {
     if !skip_flat(at, kind)? {
         // A copy, so that the caller's stays in registers.
         let mut inside = *at;
@@ -56,7 +62,7 @@ fn skip<'a, P: Protocol<'a>>(at: &mut P, kind: WireType, depth: Depth) -> Protoc
 
 /// Passes a value that holds no others. Answers whether it is one.
 #[inline(always)]
-fn skip_flat<'a, P: Protocol<'a>>(at: &mut P, kind: WireType) -> ProtocolResult<bool> {
+fn skip_flat<'a, P: ProtocolReader<'a>>(at: &mut P, kind: WireType) -> ProtocolResult<bool> {
     match P::width(kind) {
         Some(Width::Fixed(len)) => at.input().take("a value", len).map(|_| true),
         Some(Width::Varint) => at.skip_varint(kind).map(|()| true),
@@ -67,7 +73,7 @@ fn skip_flat<'a, P: Protocol<'a>>(at: &mut P, kind: WireType) -> ProtocolResult<
 }
 
 #[inline(never)]
-fn skip_nested<'a, P: Protocol<'a>>(
+fn skip_nested<'a, P: ProtocolReader<'a>>(
     at: &mut P,
     kind: WireType,
     depth: Depth,
@@ -87,7 +93,7 @@ fn skip_nested<'a, P: Protocol<'a>>(
     }
 }
 
-fn skip_struct<'a, P: Protocol<'a>>(outer: &mut P, depth: Depth) -> ProtocolResult<()> {
+fn skip_struct<'a, P: ProtocolReader<'a>>(outer: &mut P, depth: Depth) -> ProtocolResult<()> {
     let depth = outer.input().in_skipped_struct(depth)?;
     let (mut at, mut last) = (*outer, 0);
     loop {
@@ -103,7 +109,7 @@ fn skip_struct<'a, P: Protocol<'a>>(outer: &mut P, depth: Depth) -> ProtocolResu
 }
 
 /// Passes the elements of a list or a set.
-fn skip_elements<'a, P: Protocol<'a>>(
+fn skip_elements<'a, P: ProtocolReader<'a>>(
     outer: &mut P,
     element: WireType,
     count: usize,
@@ -122,12 +128,16 @@ fn skip_elements<'a, P: Protocol<'a>>(
     }
 }
 
-fn skip_fixed<'a, P: Protocol<'a>>(at: &mut P, count: usize, len: usize) -> ProtocolResult<()> {
+fn skip_fixed<'a, P: ProtocolReader<'a>>(
+    at: &mut P,
+    count: usize,
+    len: usize,
+) -> ProtocolResult<()> {
     at.input().take("the elements of a container", count.saturating_mul(len)).map(|_| ())
 }
 
 /// Passes the entries of a map.
-fn skip_entries<'a, P: Protocol<'a>>(
+fn skip_entries<'a, P: ProtocolReader<'a>>(
     outer: &mut P,
     header: MapHeader,
     depth: Depth,

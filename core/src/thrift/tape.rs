@@ -63,7 +63,7 @@ const BITS: u8 = Tag::Bits as u8;
 const TRUTHS: u8 = Tag::Truths as u8;
 const EMPTY: u8 = Tag::Empty as u8;
 
-/// The values of one message. It holds no bytes of the message, which a [`Cursor`] needs beside it.
+/// The values of one message. It holds no bytes of the message, which a [`TapeCursor`] needs beside it.
 #[derive(Debug, Default)]
 pub struct Tape {
     words: Vec<i64>,
@@ -72,15 +72,15 @@ pub struct Tape {
 
 /// A place on a tape, to read from there on.
 #[derive(Debug, Clone)]
-pub struct Cursor<'t> {
+pub struct TapeCursor<'t> {
     rest: &'t [i64],
     message: &'t [u8],
 }
 
 /// The next value on a tape. Values inside of a container or a struct come next, and have to be taken
-/// (or passed with [`Cursor::skip`]) before what follows it.
+/// (or passed with [`TapeCursor::skip`]) before what follows it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Value<'t> {
+pub enum TapeValue<'t> {
     /// A container of the message whose elements have another type than the schema says, or the end
     /// of a tape that was read too far.
     Null,
@@ -100,7 +100,7 @@ pub enum Value<'t> {
     Binary(&'t [u8]),
     /// The bytes of a uuid.
     Uuid(&'t [u8]),
-    /// A struct or an exception: its fields come next, see [`Cursor::field`].
+    /// A struct or an exception: its fields come next, see [`TapeCursor::field`].
     Struct(StructId),
     /// A union: its fields come next, as those of a struct.
     Union {
@@ -172,9 +172,9 @@ impl Tape {
     /// A cursor at the first value: the struct that was read. `message` is what it was read from; with
     /// bytes of another length, there are no values.
     #[inline]
-    pub fn cursor<'t>(&'t self, message: &'t [u8]) -> Cursor<'t> {
+    pub fn cursor<'t>(&'t self, message: &'t [u8]) -> TapeCursor<'t> {
         let rest = if message.len() == self.message_len { self.words.as_slice() } else { &[] };
-        Cursor { rest, message }
+        TapeCursor { rest, message }
     }
 
     /// The words, empty, to be filled.
@@ -190,12 +190,12 @@ impl Tape {
     }
 }
 
-impl<'t> Cursor<'t> {
+impl<'t> TapeCursor<'t> {
     /// The next field of the struct: its number in the schema (of a projection, the number of its
     /// path) and its value. `None` at the end of the struct. A field that the message has twice comes
     /// twice, and the later value is meant.
     #[inline(always)]
-    pub fn field(&mut self) -> Option<(usize, Value<'t>)> {
+    pub fn field(&mut self) -> Option<(usize, TapeValue<'t>)> {
         let (word, rest) = self.rest.split_first()?;
         self.rest = rest;
         if *word as u8 == END {
@@ -204,10 +204,10 @@ impl<'t> Cursor<'t> {
         Some((usize::from((*word >> 16) as u16), self.read(*word)))
     }
 
-    /// The next field of the struct as [`field`](Cursor::field) gives it, with what `fields` have by its number. Fields that
+    /// The next field of the struct as [`field`](TapeCursor::field) gives it, with what `fields` have by its number. Fields that
     /// they do not have are passed.
     #[inline(always)]
-    pub fn field_in<'f, F>(&mut self, fields: &'f [F]) -> Option<(usize, &'f F, Value<'t>)> {
+    pub fn field_in<'f, F>(&mut self, fields: &'f [F]) -> Option<(usize, &'f F, TapeValue<'t>)> {
         loop {
             let (number, value) = self.field()?;
             match fields.get(number) {
@@ -219,34 +219,36 @@ impl<'t> Cursor<'t> {
 
     /// The next element, key, or value of a key; of a fresh cursor, the struct that was read.
     #[inline(always)]
-    pub fn value(&mut self) -> Value<'t> {
-        let Some((word, rest)) = self.rest.split_first() else { return Value::Null };
+    pub fn value(&mut self) -> TapeValue<'t> {
+        let Some((word, rest)) = self.rest.split_first() else { return TapeValue::Null };
         self.rest = rest;
         self.read(*word)
     }
 
     /// The value that begins with `word`.
     #[inline(always)]
-    fn read(&mut self, word: i64) -> Value<'t> {
+    fn read(&mut self, word: i64) -> TapeValue<'t> {
         let payload = word >> 32;
         match word as u8 {
-            BOOL => Value::Bool(payload != 0),
-            SMALL => Value::Int(payload),
-            LARGE => Value::Int(self.next()),
-            DOUBLE => Value::Double(f64::from_bits(self.next() as u64)),
-            STRING => Value::String(self.bytes(payload)),
-            BINARY => Value::Binary(self.bytes(payload)),
-            UUID => Value::Uuid(self.bytes(payload)),
-            STRUCT => Value::Struct(StructId(payload as u32)),
-            UNION => Value::Union { id: StructId(payload as u32), field_count: (word >> 8) as u8 },
-            LIST => Value::List(payload as usize),
-            SET => Value::Set(payload as usize),
-            MAP => Value::Map(payload as usize),
-            NUMBERS => Value::Ints(collection(word), self.words(payload)),
-            BITS => Value::Doubles(collection(word), Doubles(self.words(payload))),
-            TRUTHS => Value::Bools(collection(word), self.words(payload)),
-            EMPTY => Value::Empty(collection(word)),
-            _ => Value::Null,
+            BOOL => TapeValue::Bool(payload != 0),
+            SMALL => TapeValue::Int(payload),
+            LARGE => TapeValue::Int(self.next()),
+            DOUBLE => TapeValue::Double(f64::from_bits(self.next() as u64)),
+            STRING => TapeValue::String(self.bytes(payload)),
+            BINARY => TapeValue::Binary(self.bytes(payload)),
+            UUID => TapeValue::Uuid(self.bytes(payload)),
+            STRUCT => TapeValue::Struct(StructId(payload as u32)),
+            UNION => {
+                TapeValue::Union { id: StructId(payload as u32), field_count: (word >> 8) as u8 }
+            }
+            LIST => TapeValue::List(payload as usize),
+            SET => TapeValue::Set(payload as usize),
+            MAP => TapeValue::Map(payload as usize),
+            NUMBERS => TapeValue::Ints(collection(word), self.words(payload)),
+            BITS => TapeValue::Doubles(collection(word), Doubles(self.words(payload))),
+            TRUTHS => TapeValue::Bools(collection(word), self.words(payload)),
+            EMPTY => TapeValue::Empty(collection(word)),
+            _ => TapeValue::Null,
         }
     }
 
@@ -272,15 +274,15 @@ impl<'t> Cursor<'t> {
     }
 
     /// Passes what comes next because of `value`, which was just taken: fields, elements, entries.
-    pub fn skip(&mut self, value: Value<'t>) {
+    pub fn skip(&mut self, value: TapeValue<'t>) {
         // Open parts: fields until an end (none counted), or a number of values.
         let mut open: Vec<Option<usize>> = Vec::new();
         let mut value = value;
         loop {
             match value {
-                Value::Struct(_) | Value::Union { .. } => open.push(None),
-                Value::List(count) | Value::Set(count) => open.push(Some(count)),
-                Value::Map(count) => open.push(Some(count.saturating_mul(2))),
+                TapeValue::Struct(_) | TapeValue::Union { .. } => open.push(None),
+                TapeValue::List(count) | TapeValue::Set(count) => open.push(Some(count)),
+                TapeValue::Map(count) => open.push(Some(count.saturating_mul(2))),
                 _ => {}
             }
             value = loop {

@@ -18,19 +18,19 @@ use crate::error::{Error, ErrorKind, Result};
 /// Layout of a record of a fixed length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordTemplate {
-    fields: Vec<Field>,
+    fields: Vec<TemplateField>,
     len: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Field {
-    kind: Kind,
+struct TemplateField {
+    kind: ScalarKind,
     offset: usize,
     len: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ScalarKind {
     Unsigned(Endian),
     Signed(Endian),
     Float(Endian),
@@ -109,10 +109,13 @@ impl RecordTemplate {
     /// Returns the types of the values of a record.
     pub fn types(&self) -> impl Iterator<Item = RecordType> {
         self.fields.iter().map(|field| match field.kind {
-            Kind::Unsigned(_) => RecordType::Unsigned(field.len),
-            Kind::Signed(_) => RecordType::Signed(field.len),
-            Kind::Float(_) => RecordType::Float,
-            Kind::Bytes | Kind::Trimmed | Kind::UntilZero | Kind::Nothing => RecordType::Bytes,
+            ScalarKind::Unsigned(_) => RecordType::Unsigned(field.len),
+            ScalarKind::Signed(_) => RecordType::Signed(field.len),
+            ScalarKind::Float(_) => RecordType::Float,
+            ScalarKind::Bytes
+            | ScalarKind::Trimmed
+            | ScalarKind::UntilZero
+            | ScalarKind::Nothing => RecordType::Bytes,
         })
     }
 
@@ -127,7 +130,9 @@ impl RecordTemplate {
     pub fn number_at(&self, place: usize) -> Option<(usize, Endian)> {
         let field = self.fields.get(place)?;
         match field.kind {
-            Kind::Unsigned(endian) | Kind::Signed(endian) => Some((field.offset, endian)),
+            ScalarKind::Unsigned(endian) | ScalarKind::Signed(endian) => {
+                Some((field.offset, endian))
+            }
             _ => None,
         }
     }
@@ -141,9 +146,11 @@ impl RecordTemplate {
         })
     }
 
-    fn add(&mut self, kind: Kind, len: usize, count: usize) -> Result<()> {
-        let is_bytes =
-            matches!(kind, Kind::Bytes | Kind::Trimmed | Kind::UntilZero | Kind::Nothing);
+    fn add(&mut self, kind: ScalarKind, len: usize, count: usize) -> Result<()> {
+        let is_bytes = matches!(
+            kind,
+            ScalarKind::Bytes | ScalarKind::Trimmed | ScalarKind::UntilZero | ScalarKind::Nothing
+        );
         let total = len.saturating_mul(count);
         if total > RECORD_LEN_MAX || self.len + total > RECORD_LEN_MAX {
             let found = (self.len as u64).saturating_add(total as u64);
@@ -151,8 +158,8 @@ impl RecordTemplate {
         }
         let (len, count) = if is_bytes { (total, 1) } else { (len, count) };
         for _ in 0..count {
-            if kind != Kind::Nothing {
-                self.fields.push(Field { kind, offset: self.len, len });
+            if kind != ScalarKind::Nothing {
+                self.fields.push(TemplateField { kind, offset: self.len, len });
             }
             self.len += len;
         }
@@ -160,26 +167,28 @@ impl RecordTemplate {
     }
 }
 
-impl Field {
+impl TemplateField {
     #[inline]
     fn value<'a>(&self, bytes: &'a [u8]) -> RecordValue<'a> {
         match self.kind {
-            Kind::Unsigned(endian) => RecordValue::Unsigned(unsigned(bytes, endian)),
-            Kind::Signed(endian) => {
+            ScalarKind::Unsigned(endian) => RecordValue::Unsigned(unsigned(bytes, endian)),
+            ScalarKind::Signed(endian) => {
                 let unused = 64 - 8 * bytes.len() as u32;
                 let number = unsigned(bytes, endian) << (unused & 63);
                 RecordValue::Signed(number as i64 >> (unused & 63))
             }
-            Kind::Float(endian) if bytes.len() == 4 => {
+            ScalarKind::Float(endian) if bytes.len() == 4 => {
                 RecordValue::Float(f32::from_bits(unsigned(bytes, endian) as u32).into())
             }
-            Kind::Float(endian) => RecordValue::Float(f64::from_bits(unsigned(bytes, endian))),
-            Kind::Bytes | Kind::Nothing => RecordValue::Bytes(bytes),
-            Kind::Trimmed => {
+            ScalarKind::Float(endian) => {
+                RecordValue::Float(f64::from_bits(unsigned(bytes, endian)))
+            }
+            ScalarKind::Bytes | ScalarKind::Nothing => RecordValue::Bytes(bytes),
+            ScalarKind::Trimmed => {
                 let end = bytes.iter().rposition(|byte| !matches!(byte, b' ' | 0));
                 RecordValue::Bytes(bytes.get(..end.map_or(0, |end| end + 1)).unwrap_or_default())
             }
-            Kind::UntilZero => {
+            ScalarKind::UntilZero => {
                 let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
                 RecordValue::Bytes(bytes.get(..end).unwrap_or_default())
             }
@@ -204,34 +213,34 @@ fn unsigned(bytes: &[u8], endian: Endian) -> u64 {
 }
 
 /// Returns the kind and the length of a letter; `None` for a letter that has no fixed length or takes no order.
-fn kind(letter: u8, order: Option<Endian>) -> Option<(Kind, usize)> {
+fn kind(letter: u8, order: Option<Endian>) -> Option<(ScalarKind, usize)> {
     let given = order.unwrap_or(NATIVE);
     let ordered = match letter {
-        b'S' => (Kind::Unsigned(given), 2),
-        b'L' | b'I' => (Kind::Unsigned(given), 4),
-        b'Q' => (Kind::Unsigned(given), 8),
-        b'J' => (Kind::Unsigned(given), size_of::<usize>()),
-        b's' => (Kind::Signed(given), 2),
-        b'l' | b'i' => (Kind::Signed(given), 4),
-        b'q' => (Kind::Signed(given), 8),
-        b'j' => (Kind::Signed(given), size_of::<usize>()),
+        b'S' => (ScalarKind::Unsigned(given), 2),
+        b'L' | b'I' => (ScalarKind::Unsigned(given), 4),
+        b'Q' => (ScalarKind::Unsigned(given), 8),
+        b'J' => (ScalarKind::Unsigned(given), size_of::<usize>()),
+        b's' => (ScalarKind::Signed(given), 2),
+        b'l' | b'i' => (ScalarKind::Signed(given), 4),
+        b'q' => (ScalarKind::Signed(given), 8),
+        b'j' => (ScalarKind::Signed(given), size_of::<usize>()),
         _ if order.is_some() => return None,
-        b'C' => (Kind::Unsigned(NATIVE), 1),
-        b'c' => (Kind::Signed(NATIVE), 1),
-        b'n' => (Kind::Unsigned(Endian::Big), 2),
-        b'N' => (Kind::Unsigned(Endian::Big), 4),
-        b'v' => (Kind::Unsigned(Endian::Little), 2),
-        b'V' => (Kind::Unsigned(Endian::Little), 4),
-        b'e' => (Kind::Float(Endian::Little), 4),
-        b'E' => (Kind::Float(Endian::Little), 8),
-        b'g' => (Kind::Float(Endian::Big), 4),
-        b'G' => (Kind::Float(Endian::Big), 8),
-        b'f' | b'F' => (Kind::Float(NATIVE), 4),
-        b'd' | b'D' => (Kind::Float(NATIVE), 8),
-        b'a' => (Kind::Bytes, 1),
-        b'A' => (Kind::Trimmed, 1),
-        b'Z' => (Kind::UntilZero, 1),
-        b'x' => (Kind::Nothing, 1),
+        b'C' => (ScalarKind::Unsigned(NATIVE), 1),
+        b'c' => (ScalarKind::Signed(NATIVE), 1),
+        b'n' => (ScalarKind::Unsigned(Endian::Big), 2),
+        b'N' => (ScalarKind::Unsigned(Endian::Big), 4),
+        b'v' => (ScalarKind::Unsigned(Endian::Little), 2),
+        b'V' => (ScalarKind::Unsigned(Endian::Little), 4),
+        b'e' => (ScalarKind::Float(Endian::Little), 4),
+        b'E' => (ScalarKind::Float(Endian::Little), 8),
+        b'g' => (ScalarKind::Float(Endian::Big), 4),
+        b'G' => (ScalarKind::Float(Endian::Big), 8),
+        b'f' | b'F' => (ScalarKind::Float(NATIVE), 4),
+        b'd' | b'D' => (ScalarKind::Float(NATIVE), 8),
+        b'a' => (ScalarKind::Bytes, 1),
+        b'A' => (ScalarKind::Trimmed, 1),
+        b'Z' => (ScalarKind::UntilZero, 1),
+        b'x' => (ScalarKind::Nothing, 1),
         _ => return None,
     };
     Some(ordered)

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use bytewright::ask::{SumQuestion, Summary, count_by};
 use bytewright::batch::Value;
 use bytewright::input::{CaptureOptions, CaptureReader, FrameBatch};
-use bytewright::packet::{Columns, Field};
+use bytewright::packet::{Field, PacketColumns};
 use bytewright::query::{Condition, GroupBy};
 use bytewright::wire::Endian;
 
@@ -87,7 +87,7 @@ impl Capture {
     /// The rows of [`FIELDS`] with what else is asked for, of the packets that hold a condition.
     fn columns(&self, jobs: usize, rows_max: usize, condition: Option<&str>) -> Vec<Written> {
         let condition = condition.map(|text| Condition::new(text, &Field::SCHEMA).unwrap());
-        let (mut reader, mut columns) = (self.open(jobs), Columns::new(&FIELDS));
+        let (mut reader, mut columns) = (self.open(jobs), PacketColumns::new(&FIELDS));
         let mut rows = Vec::new();
         loop {
             match &condition {

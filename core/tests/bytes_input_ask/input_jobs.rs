@@ -13,7 +13,7 @@ use bytewright::input::{
     CaptureList, CaptureOptions, CapturePart, CaptureReader, FrameBatch, Needs, PrefetchedCaptures,
     capture_parts,
 };
-use bytewright::packet::{Columns, Field, Packet};
+use bytewright::packet::{Field, Packet, PacketColumns};
 use bytewright::wire::Endian;
 use bytewright::{Error, ErrorKind, Result};
 
@@ -196,7 +196,7 @@ fn columns_of_a_plain_file_are_the_same_on_any_number_of_threads() {
         let rows_max = 1 + random.below(3000);
         let read = |jobs| {
             let mut reader = open(&file.0, jobs);
-            let mut columns = Columns::new(Field::ALL);
+            let mut columns = PacketColumns::new(Field::ALL);
             let mut rows = Vec::new();
             let error = loop {
                 match reader.read_columns(&mut columns, rows_max) {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use bytewright::batch::arrow::ArrowArrayStream;
 use bytewright::batch::{
-    AddressForm, Batch, DataType, Enumeration, ExportOptions, Field, Origin, Schema, TimeUnit,
+    AddressForm, Batch, DataType, Enumeration, ExportOptions, Field, RowOrigin, Schema, TimeUnit,
     Value,
 };
 use bytewright::{Error, Result};
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn stream(
         }
         end(fails != 0)
     };
-    let origin = Origin { sources: vec!["one".to_owned(), "two".to_owned()], filter: None };
+    let origin = RowOrigin { sources: vec!["one".to_owned(), "two".to_owned()], filter: None };
     let stream = ArrowArrayStream::new(&schema, options, origin.metadata(&schema), next);
     // SAFETY: the caller gives memory for a stream.
     unsafe { out.write(stream) };

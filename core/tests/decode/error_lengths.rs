@@ -14,7 +14,7 @@ use bytewright::packet::{Field, FlowSelector};
 use bytewright::query::{Condition, GroupBy, time};
 use bytewright::table::file::{OpenOptions, SyncMode, open};
 use bytewright::table::memory::HashTable;
-use bytewright::table::{Table, Values};
+use bytewright::table::{Table, ValueType};
 use bytewright::thrift::idl::{IdlOptions, SourceText, parse};
 use bytewright::wire::RecordTemplate;
 use bytewright::{Error, ErrorKind};
@@ -60,7 +60,7 @@ fn words_of_people_are_repeated_by_a_line_at_most() {
     check("a time", time);
     check("a flow", |text| text.parse::<FlowSelector>());
     check("a template", |text| RecordTemplate::parse(&format!("{text}!")));
-    check("what values are", Values::by_name);
+    check("what values are", ValueType::by_name);
     if Filter::new("port 53").is_ok() {
         check("a filter", |text| Filter::new(&format!("port {text} x")));
     } else {

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use bytewright::bytes::{ByteStream, CompressionChoice, Feed, StreamOptions};
 use bytewright::host::{Blocking, Host, MessageRows, MessageSource, Messages};
 use bytewright::thrift::{
-    Columns, Encoding, FieldSchema, Limits, MessageLayout, Plan, Projection, Schema, StructId,
-    StructKind, Type,
+    Columns, Encoding, FieldSchema, Limits, MessageLayout, Plan, Projection, StructId, StructKind,
+    ThriftSchema, Type,
 };
 use bytewright::{Error, ErrorKind};
 
@@ -53,7 +53,7 @@ impl Host for Pieces {
 }
 
 fn columns() -> Columns {
-    let mut schema = Schema::new();
+    let mut schema = ThriftSchema::new();
     let id = schema.declare_struct("Line", StructKind::Struct);
     let fields =
         vec![FieldSchema::new(1, "number", Type::I32), FieldSchema::new(2, "text", Type::String)];

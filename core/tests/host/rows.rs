@@ -12,7 +12,7 @@ use bytewright::ask::{
 };
 use bytewright::batch::{Batch, Value};
 use bytewright::flow::{FlowField, FlowOptions, FlowTable};
-use bytewright::host::{Blocking, Capture, CaptureSource, FlowTableFile, Item, Rows, Step};
+use bytewright::host::{Blocking, Capture, CaptureSource, FlowTableFile, Item, RowStep, Rows};
 use bytewright::input::{CaptureOptions, CaptureReader, DamagePolicy};
 use bytewright::packet::Field;
 use bytewright::query::{Condition, GroupBy};
@@ -186,12 +186,12 @@ fn a_step_tells_of_which_capture_it_is() {
     loop {
         let place = rows.place();
         match rows.step(&Blocking).unwrap() {
-            Step::Item(item) => {
+            RowStep::Item(item) => {
                 places.push(place);
                 rows.recycle(item);
             }
-            Step::NextCapture => {}
-            Step::End => break,
+            RowStep::NextCapture => {}
+            RowStep::End => break,
         }
     }
     places.dedup();
@@ -305,15 +305,15 @@ fn frames_are_the_same_on_any_number_of_threads() {
         let mut found = Vec::new();
         loop {
             match rows.step(&Blocking).unwrap() {
-                Step::Item(Item::Answer(Answer::Frames(batch))) => {
+                RowStep::Item(Item::Answer(Answer::Frames(batch))) => {
                     found.extend(
                         (0..batch.len()).map(|place| batch.captured(place).unwrap().to_vec()),
                     );
                     rows.recycle(Item::Answer(Answer::Frames(batch)));
                 }
-                Step::Item(_) => panic!("no frames"),
-                Step::NextCapture => {}
-                Step::End => return found,
+                RowStep::Item(_) => panic!("no frames"),
+                RowStep::NextCapture => {}
+                RowStep::End => return found,
             }
         }
     };

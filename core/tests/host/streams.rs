@@ -24,8 +24,8 @@ use crate::bytes_cases::{gzip, zstd};
 use crate::generate::{Random, seeds};
 use crate::raised::Raised;
 
-type Reader = bytewright::host::Reader<SingleCaller>;
-type Writer = bytewright::host::Writer<SingleCaller>;
+type Reader = bytewright::host::HostReader<SingleCaller>;
+type Writer = bytewright::host::HostWriter<SingleCaller>;
 type Result<T, E = Raised> = std::result::Result<T, E>;
 
 /// A host that raises now and then wherever it is asked for something, with an object of `bytes`.

@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
-use bytewright::host::table::{self, AnySnapshot, Cost, TableHandle, Walk};
+use bytewright::host::table::{self, AnySnapshot, Cost, EntryWalk, TableHandle};
 use bytewright::host::{Failure, Host, TurnHost};
 use bytewright::table::file::{OpenOptions, SyncMode, TableKind};
 use bytewright::table::{BackupOptions, KeyRange, PackedEntries, Selection};
@@ -380,7 +380,7 @@ fn a_snapshot_is_of_the_kind_of_its_table_and_selects_where_there_is_order() {
                 assert_eq!(selected.err().unwrap().kind(), ErrorKind::Argument);
             }
             (AnySnapshot::Ordered(_), TableKind::Ordered) => {
-                let walk = Walk::new(selected.unwrap());
+                let walk = EntryWalk::new(selected.unwrap());
                 assert_eq!(walk.count(host).unwrap(), 1);
                 assert_eq!(walk.count(host).unwrap(), 0, "the walk is over");
                 let first = snapshot.first_in(range).unwrap();
@@ -388,7 +388,7 @@ fn a_snapshot_is_of_the_kind_of_its_table_and_selects_where_there_is_order() {
             }
             (_, kind) => panic!("another snapshot than of {kind:?}"),
         }
-        let walk = || Walk::new(snapshot.scan(None).unwrap());
+        let walk = || EntryWalk::new(snapshot.scan(None).unwrap());
         assert_eq!(walk().key_of(host, b"c").unwrap().as_deref(), Some(&b"c"[..]));
         assert_eq!(walk().key_of(host, b"d").unwrap(), None);
         host.interrupt.set(Some("interrupted"));

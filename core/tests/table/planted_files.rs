@@ -12,7 +12,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use bytewright::rpc::Summary;
+use bytewright::rpc::CallSummary;
 use bytewright::sums::{CallStore, FlowStore};
 use bytewright::table::file::{HashTable, OpenOptions, SyncMode, TableKind, TreeTable, open};
 use bytewright::table::{Backup, BackupOptions, ConvertOptions, Origin, Table, convert};
@@ -132,7 +132,7 @@ impl Operation {
             }
             Operation::CountCalls => {
                 let store = CallStore::open_to_count(path)?;
-                let calls = Summary::new();
+                let calls = CallSummary::new();
                 store.begin()?.commit(b"a capture", "trace.pcap", Some(1), calls).map(drop)
             }
         }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fs, io};
 
 use bytewright::files::{MemoryStorage, Storage};
-use bytewright::table::tokyo_cabinet::{Database, Kind};
+use bytewright::table::tokyo_cabinet::{Database, DatabaseKind};
 use bytewright::wire::Endian;
 use bytewright::{Error, ErrorKind};
 
@@ -141,7 +141,7 @@ fn every_file_is_read_as_the_library_lists_it() {
         assert_eq!(entries, listing(name), "{name}");
         assert_eq!(database.record_count(), entries.len() as u64, "{name}");
         assert_eq!(database.byte_order(), Endian::Big, "{name}");
-        let kind = if name.starts_with("hash") { Kind::Hash } else { Kind::Tree };
+        let kind = if name.starts_with("hash") { DatabaseKind::Hash } else { DatabaseKind::Tree };
         assert_eq!(database.kind(), kind, "{name}");
         assert_eq!(database.file_bytes(), sample(name).len() as u64, "{name}");
         assert!(!database.is_left_open(), "{name}");

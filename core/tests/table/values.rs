@@ -10,8 +10,8 @@ use std::time::Duration;
 use bytewright::ErrorKind;
 use bytewright::table::file::{self, OpenOptions, SyncMode, TableKind, open};
 use bytewright::table::{
-    Backup, BackupOptions, ConvertOptions, Origin, Table, Values, add_integer, convert, integer_of,
-    integer_value, memory,
+    Backup, BackupOptions, ConvertOptions, Origin, Table, ValueType, add_integer, convert,
+    integer_of, integer_value, memory,
 };
 
 use crate::folder::Folder;
@@ -25,12 +25,12 @@ fn path_in(folder: &Folder, name: &str, kind: TableKind) -> PathBuf {
     folder.path(&format!("{name}.{}", kind.extension()))
 }
 
-fn create(values: Option<Values>) -> OpenOptions {
+fn create(values: Option<ValueType>) -> OpenOptions {
     OpenOptions { create: true, sync: SyncMode::Never, values, ..OpenOptions::default() }
 }
 
 /// A closed table with one entry.
-fn make(path: &Path, kind: TableKind, values: Values) {
+fn make(path: &Path, kind: TableKind, values: ValueType) {
     let mut table = open(path, Some(kind), create(Some(values))).unwrap().into_table();
     table.put(b"a", &integer_value(-1)).unwrap();
     table.close().unwrap();
@@ -41,9 +41,9 @@ fn a_file_is_opened_for_its_own_values_or_for_any_and_for_no_others() {
     let folder = Folder::new("opening");
     let names = ["string", "integer", "json", "twelve-bytes"];
     for (kind, name) in KINDS.into_iter().flat_map(|kind| names.map(|name| (kind, name))) {
-        let (path, values) = (path_in(&folder, name, kind), Values::by_name(name).unwrap());
+        let (path, values) = (path_in(&folder, name, kind), ValueType::by_name(name).unwrap());
         make(&path, kind, values);
-        for wanted in names.map(|name| Values::by_name(name).unwrap()) {
+        for wanted in names.map(|name| ValueType::by_name(name).unwrap()) {
             for read_only in [false, true] {
                 let options = OpenOptions { read_only, ..create(Some(wanted)) };
                 match open(&path, None, options) {
@@ -70,8 +70,8 @@ fn a_new_file_has_bytes_where_nothing_is_said() {
     let folder = Folder::new("default");
     for kind in KINDS {
         let path = path_in(&folder, "new", kind);
-        assert_eq!(open(&path, None, create(None)).unwrap().as_table().values(), Values::BYTES);
-        open(&path, None, create(Some(Values::BYTES))).unwrap();
+        assert_eq!(open(&path, None, create(None)).unwrap().as_table().values(), ValueType::BYTES);
+        open(&path, None, create(Some(ValueType::BYTES))).unwrap();
     }
 }
 
@@ -81,7 +81,7 @@ fn both_headers_of_a_file_name_its_format_and_its_values() {
     for (kind, place) in [(TableKind::Hashed, 48), (TableKind::Ordered, 24)] {
         for (name, written) in [("string", [0; 12]), ("integer", *b"integer\0\0\0\0\0")] {
             let path = path_in(&folder, name, kind);
-            make(&path, kind, Values::by_name(name).unwrap());
+            make(&path, kind, ValueType::by_name(name).unwrap());
             let bytes = fs::read(&path).unwrap();
             for header in [&bytes[..64], &bytes[64..128]] {
                 assert_eq!(header[8..12], FORMAT.to_le_bytes(), "{kind:?} {name}");
@@ -96,7 +96,7 @@ fn a_format_of_later_is_refused_by_its_number() {
     let folder = Folder::new("later");
     for kind in KINDS {
         let path = path_in(&folder, "later", kind);
-        make(&path, kind, Values::INTEGER);
+        make(&path, kind, ValueType::INTEGER);
         let mut bytes = fs::read(&path).unwrap();
         for header in bytes[..128].chunks_exact_mut(64) {
             header[8..12].copy_from_slice(&(FORMAT + 1).to_le_bytes());
@@ -113,7 +113,7 @@ fn a_format_of_later_is_refused_by_its_number() {
 #[test]
 fn compacting_repairing_copying_and_converting_keep_what_the_values_are() {
     let folder = Folder::new("kept");
-    let json = Values::by_name("json").unwrap();
+    let json = ValueType::by_name("json").unwrap();
     for kind in KINDS {
         let path = path_in(&folder, "first", kind);
         make(&path, kind, json);
@@ -123,9 +123,12 @@ fn compacting_repairing_copying_and_converting_keep_what_the_values_are() {
         let backup = Backup::of(table.as_table(), kind).unwrap();
         backup.write(&copy, BackupOptions::default()).unwrap();
         // A table that has the name is replaced, whatever its values are.
-        let other = Backup::of(table.as_table(), kind).unwrap().with_values(Values::INTEGER);
+        let other = Backup::of(table.as_table(), kind).unwrap().with_values(ValueType::INTEGER);
         other.write(&copy, BackupOptions { replace: true }).unwrap();
-        assert_eq!(open(&copy, None, create(None)).unwrap().as_table().values(), Values::INTEGER);
+        assert_eq!(
+            open(&copy, None, create(None)).unwrap().as_table().values(),
+            ValueType::INTEGER
+        );
         table.as_table_mut().close().unwrap();
         drop(table);
         file::repair(&path, Duration::ZERO).unwrap();
@@ -145,8 +148,8 @@ fn a_reader_follows_a_table_of_integers_through_a_compaction() {
     let folder = Folder::new("reader");
     for kind in KINDS {
         let path = path_in(&folder, "followed", kind);
-        make(&path, kind, Values::INTEGER);
-        let options = create(Some(Values::INTEGER));
+        make(&path, kind, ValueType::INTEGER);
+        let options = create(Some(ValueType::INTEGER));
         let reader = open(&path, None, OpenOptions { read_only: true, ..options }).unwrap();
         let mut writer = open(&path, None, options).unwrap().into_table();
         add_integer(writer.as_mut(), b"a", 43).unwrap();
@@ -156,7 +159,7 @@ fn a_reader_follows_a_table_of_integers_through_a_compaction() {
         }
         let value = reader.as_table().get(b"a").unwrap().unwrap();
         assert_eq!(integer_of(&value).unwrap(), 42);
-        assert_eq!(reader.as_table().values(), Values::INTEGER);
+        assert_eq!(reader.as_table().values(), ValueType::INTEGER);
     }
 }
 

@@ -6,7 +6,7 @@
 
 use bytewright::ErrorKind;
 use bytewright::marshal::{
-    Form, Hooks, NESTING_MAX, RootStream, Roots, TextEncoding, ValueId, Values,
+    Hooks, MarshalForm, NESTING_MAX, RootStream, Roots, TextEncoding, ValueId, Values,
 };
 
 /// Streams that `Marshal.dump` writes for a value of each kind.
@@ -34,7 +34,7 @@ const DUMPS: &[&[u8]] = &[
     b"\x04\x08C:\x08Sub[\x06i\x06",
 ];
 
-fn form(dump: &[u8]) -> (Values, Form) {
+fn form(dump: &[u8]) -> (Values, MarshalForm) {
     let values = Values::decode(dump.to_vec()).unwrap();
     assert_eq!(values.end(), dump.len(), "{dump:?}");
     let form = values.get(values.root()).unwrap().form.clone();
@@ -50,22 +50,22 @@ fn each_kind_of_value_is_taken_apart_to_its_end() {
 
 #[test]
 fn links_lead_to_the_very_value_that_they_name() {
-    let (_, Form::Array(elements)) = form(b"\x04\x08[\x07[\x00@\x06") else { panic!() };
+    let (_, MarshalForm::Array(elements)) = form(b"\x04\x08[\x07[\x00@\x06") else { panic!() };
     assert_eq!(elements[0], elements[1]);
     // An Array in itself.
-    let (values, Form::Array(elements)) = form(b"\x04\x08[\x06@\x00") else { panic!() };
+    let (values, MarshalForm::Array(elements)) = form(b"\x04\x08[\x06@\x00") else { panic!() };
     assert_eq!(elements, [values.root()]);
     // An object with bytes of its own takes its number after its variables.
     let dump = b"\x04\x08[\x08Iu:\x06T\x06x\x06:\x07@aI\"\x06y\x06:\x06ET@\x07@\x06";
-    let (values, Form::Array(elements)) = form(dump) else { panic!() };
+    let (values, MarshalForm::Array(elements)) = form(dump) else { panic!() };
     assert_eq!(elements[0], elements[1]);
-    assert!(matches!(values.get(elements[2]).unwrap().form, Form::String { .. }));
+    assert!(matches!(values.get(elements[2]).unwrap().form, MarshalForm::String { .. }));
 }
 
 #[test]
 fn encodings_are_told_by_their_variables_and_kept_out_of_them() {
     let (values, text) = form(b"\x04\x08I\"\x06a\x07:\x06EF:\x07@xi\x06");
-    assert!(matches!(text, Form::String { encoding: TextEncoding::UsAscii, .. }));
+    assert!(matches!(text, MarshalForm::String { encoding: TextEncoding::UsAscii, .. }));
     let root = values.get(values.root()).unwrap();
     let variables = &root.rare.as_ref().unwrap().variables;
     assert_eq!(variables.len(), 1);
@@ -73,14 +73,14 @@ fn encodings_are_told_by_their_variables_and_kept_out_of_them() {
 
     let dump =
         b"\x04\x08[\x07I\"\x07\x81\x40\x06:\x0dencoding\"\x0eShift_JISI\"\x06b\x06;\x00@\x07";
-    let (values, Form::Array(elements)) = form(dump) else { panic!() };
+    let (values, MarshalForm::Array(elements)) = form(dump) else { panic!() };
     for element in elements {
-        let Form::String { encoding: TextEncoding::Named(name), .. } =
+        let MarshalForm::String { encoding: TextEncoding::Named(name), .. } =
             values.get(element).unwrap().form
         else {
             panic!()
         };
-        let Form::String { text, .. } = &values.get(name).unwrap().form else { panic!() };
+        let MarshalForm::String { text, .. } = &values.get(name).unwrap().form else { panic!() };
         assert_eq!(values.bytes(text), b"Shift_JIS");
     }
 }
@@ -138,11 +138,11 @@ const TABLE: &[u8] = b"\x04\x08{\x0aI\"\x06a\x06:\x06ET[\x06\"\x06xI\"\x06b\x06;
 /// The keys and values as they are debugged.
 fn shown(roots: &Roots<'_>) -> Vec<String> {
     let show = |values: &Values, id| match &values.get(id).unwrap().form {
-        Form::String { text, .. } | Form::Float(text) => {
+        MarshalForm::String { text, .. } | MarshalForm::Float(text) => {
             String::from_utf8_lossy(values.bytes(text)).into_owned()
         }
-        Form::Symbol(symbol) => String::from_utf8_lossy(values.symbol(*symbol)).into_owned(),
-        Form::Array(elements) => format!("{} elements", elements.len()),
+        MarshalForm::Symbol(symbol) => String::from_utf8_lossy(values.symbol(*symbol)).into_owned(),
+        MarshalForm::Array(elements) => format!("{} elements", elements.len()),
         other => format!("{other:?}"),
     };
     let keys = roots.keys(0..roots.count()).unwrap();
@@ -197,7 +197,9 @@ fn streams_that_are_read_together_link_to_nothing_of_each_other() {
     let texts: Vec<String> = ids
         .iter()
         .map(|id| match &values.get(*id).unwrap().form {
-            Form::Array(elements) => elements.iter().map(|id| element(&values, *id)).collect(),
+            MarshalForm::Array(elements) => {
+                elements.iter().map(|id| element(&values, *id)).collect()
+            }
             other => panic!("{other:?}"),
         })
         .collect();
@@ -212,8 +214,8 @@ fn streams_that_are_read_together_link_to_nothing_of_each_other() {
 
 fn element(values: &Values, id: ValueId) -> String {
     match &values.get(id).unwrap().form {
-        Form::Symbol(symbol) => String::from_utf8_lossy(values.symbol(*symbol)).into_owned(),
-        Form::Array(_) => "[]".to_owned(),
+        MarshalForm::Symbol(symbol) => String::from_utf8_lossy(values.symbol(*symbol)).into_owned(),
+        MarshalForm::Array(_) => "[]".to_owned(),
         other => panic!("{other:?}"),
     }
 }

@@ -23,7 +23,7 @@ use bytewright::capture::Format;
 use bytewright::export::{CaptureFile, CaptureForm};
 use bytewright::flow::{Flow, FlowOptions, FlowTable};
 use bytewright::input::{CaptureOptions, CaptureReader};
-use bytewright::packet::{Columns, Field};
+use bytewright::packet::{Field, PacketColumns};
 use bytewright::query::GroupBy;
 use bytewright::report::{PAGE_MAX, Report, ReportOptions};
 
@@ -98,7 +98,7 @@ fn open(path: &Path, stream: StreamOptions) -> Result<CaptureReader> {
 
 fn columns(path: &Path, fields: &[Field], stream: StreamOptions) -> Result<String> {
     let mut reader = open(path, stream)?;
-    let mut columns = Columns::new(fields);
+    let mut columns = PacketColumns::new(fields);
     let (mut packets, mut lengths, mut caplens) = (0, 0, 0);
     loop {
         reader.read_columns(&mut columns, ROWS_MAX)?;
@@ -115,7 +115,7 @@ fn columns(path: &Path, fields: &[Field], stream: StreamOptions) -> Result<Strin
 }
 
 /// The sum of a column of 32-bit numbers that every packet has.
-fn sum(columns: &Columns, field: Field) -> u64 {
+fn sum(columns: &PacketColumns, field: Field) -> u64 {
     let bytes = columns.column(field).map_or(&[][..], |column| column.values());
     let (values, _) = bytes.as_chunks::<4>();
     values.iter().map(|value| u64::from(u32::from_le_bytes(*value))).sum()

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytewright::ask::{FlowQuestion, Question};
-use bytewright::batch::Origin;
+use bytewright::batch::RowOrigin;
 use bytewright::flow::FlowField;
 use bytewright::host::{Blocking, FlowTableFile};
 use bytewright::{Result, panics};
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn bw_flow_store_flows(
         let names = fields?;
         let fields = fields_named(&FlowField::SCHEMA, FlowField::ALL, &names, FlowField::ALL)?;
         let question = Question::Flows(fields, FlowQuestion::default());
-        let origin = Origin { sources: vec![store.name().to_owned()], filter: None };
+        let origin = RowOrigin { sources: vec![store.name().to_owned()], filter: None };
         out.write(Reading::of_store(store, question).into_handle(origin));
         Ok(bw_status::Ok)
     })

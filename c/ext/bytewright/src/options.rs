@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use bytewright::options::{NamedOptions, Setting, Settings};
-use bytewright::table::Values;
+use bytewright::table::ValueType;
 use bytewright::table::file::{OpenOptions, SyncMode, TableKind};
 use bytewright::{Error, ErrorKind, Result};
 
@@ -101,12 +101,12 @@ impl bw_open_options {
 
     /// # Safety
     /// As [`bw_open_options::of_core`].
-    unsafe fn values(&self) -> Result<Option<Values>> {
+    unsafe fn values(&self) -> Result<Option<ValueType>> {
         // SAFETY: the caller's promise.
         match unsafe { text_or_none(self.values, "values") }? {
-            None => Ok(Some(Values::BYTES)),
+            None => Ok(Some(ValueType::BYTES)),
             Some("") => Ok(None),
-            Some(name) => Values::by_name(name).map(Some),
+            Some(name) => ValueType::by_name(name).map(Some),
         }
     }
 

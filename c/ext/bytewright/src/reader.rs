@@ -3,9 +3,9 @@
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 
-use bytewright::batch::{Batch, Origin, Schema};
+use bytewright::batch::{Batch, RowOrigin, Schema};
 use bytewright::bytes::FileSource;
-use bytewright::host::{Operation, Reader, ReaderOptions, SingleCaller, Whence, record_schema};
+use bytewright::host::{HostReader, Operation, ReaderOptions, SingleCaller, Whence, record_schema};
 use bytewright::options::NamedOptions;
 use bytewright::wire::RecordTemplate;
 use bytewright::{Error, ErrorKind, Result, panics};
@@ -46,7 +46,7 @@ pub enum bw_whence {
 
 /// Binary input, plain, gzip or zstd, read through one buffer. One thread at a time may use it.
 pub struct bw_reader {
-    reader: Reader<SingleCaller>,
+    reader: HostReader<SingleCaller>,
     host: ReaderHost,
 }
 
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn bw_reader_open_with(
         // SAFETY: the caller's promise about `named`.
         let options = unsafe { options_of(named) }?;
         let (source, name) = (FileSource::open(path)?, path.display().to_string());
-        let reader = Reader::of_file(source, &name, options);
+        let reader = HostReader::of_file(source, &name, options);
         out.write(handle(bw_reader { reader, host: ReaderHost::default() }));
         Ok(bw_status::Ok)
     })
@@ -202,7 +202,7 @@ pub unsafe extern "C" fn bw_reader_open_input_with(
         let read = given(read, "a function that reads")?;
         // SAFETY: the caller's promise about `named`.
         let options = unsafe { options_of(named) }?;
-        let reader = Reader::of_object(None, name?, options);
+        let reader = HostReader::of_object(None, name?, options);
         let input = Some(Input { read, context: Context(context) });
         let host = ReaderHost(CallerHost { input, ..CallerHost::default() });
         out.write(handle(bw_reader { reader, host }));
@@ -521,7 +521,7 @@ pub unsafe extern "C" fn bw_reader_rows(
         // SAFETY: the caller's promise about `reader`.
         let reader = given(unsafe { take_back(reader, "a reader") }?, "a reader")?;
         let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
-        let origin = Origin { sources: vec![reader.reader.name().to_owned()], filter: None };
+        let origin = RowOrigin { sources: vec![reader.reader.name().to_owned()], filter: None };
         let of_rows = schema.clone();
         let next = move || {
             let batch = reader.records(&template, &schema, rows)?;

@@ -9,9 +9,9 @@ use bytewright::ask::{
     CallOptions, FlowQuestion, PacketOptions, Question, QuestionSpec, ToldFlows,
 };
 use bytewright::batch::arrow::ArrowArrayStream;
-use bytewright::batch::{Batch, ExportOptions, Origin, Schema};
+use bytewright::batch::{Batch, ExportOptions, RowOrigin, Schema};
 use bytewright::flow::{FlowField, FlowOptions};
-use bytewright::host::{CaptureSource, FlowTableFile, Item, Rows, Step};
+use bytewright::host::{CaptureSource, FlowTableFile, Item, RowStep, Rows};
 use bytewright::options::{NamedOptions, Settings};
 use bytewright::packet::Field;
 use bytewright::rpc::{CallColumn, CallField};
@@ -36,7 +36,7 @@ pub(crate) const ROWS_DEFAULT: usize = 65_536;
 pub struct bw_rows {
     next: RefCell<NextBatch>,
     schema: Arc<bw_schema>,
-    origin: Origin,
+    origin: RowOrigin,
 }
 
 /// Source of the batches of rows, with nothing after the last.
@@ -55,15 +55,15 @@ impl Reading {
         loop {
             let host = self.hosts.get(self.rows.place()).copied().unwrap_or_default();
             match self.rows.step(&host)? {
-                Step::Item(item) => return Ok(Some(item)),
-                Step::NextCapture => {}
-                Step::End => return Ok(None),
+                RowStep::Item(item) => return Ok(Some(item)),
+                RowStep::NextCapture => {}
+                RowStep::End => return Ok(None),
             }
         }
     }
 
     /// Hands the rows to C.
-    pub(crate) fn into_handle(mut self, origin: Origin) -> *mut bw_rows {
+    pub(crate) fn into_handle(mut self, origin: RowOrigin) -> *mut bw_rows {
         let schema = self.rows.schema().clone();
         let next = move || {
             while let Some(item) = self.next()? {
@@ -79,7 +79,7 @@ impl Reading {
 
 impl bw_rows {
     /// Hands rows of `schema` to C, which are made of `origin`.
-    pub(crate) fn handle_of(schema: Schema, origin: Origin, next: NextBatch) -> *mut bw_rows {
+    pub(crate) fn handle_of(schema: Schema, origin: RowOrigin, next: NextBatch) -> *mut bw_rows {
         let next = RefCell::new(next);
         handle(bw_rows { next, schema: Arc::new(bw_schema::new(schema)), origin })
     }
@@ -141,11 +141,11 @@ pub(crate) unsafe fn begin(
     captures: *const *mut bw_capture,
     count: usize,
     question: Question,
-) -> Result<(Reading, Origin)> {
+) -> Result<(Reading, RowOrigin)> {
     if captures.is_null() || count == 0 {
         return Err(Error::new(ErrorKind::Argument, "expected a capture, found none"));
     }
-    let (mut sources, mut hosts, mut origin) = (Vec::new(), Vec::new(), Origin::default());
+    let (mut sources, mut hosts, mut origin) = (Vec::new(), Vec::new(), RowOrigin::default());
     for place in 0..count {
         // SAFETY: the caller's promise; no call changes a capture.
         let capture = held(unsafe { (*captures.add(place)).as_ref() }, "a capture")?;

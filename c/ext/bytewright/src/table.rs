@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use bytewright::host::adb::{AbstractDatabase, OpenedTable, Strings};
 use bytewright::table::file::{self, FileTable, TableKind};
-use bytewright::table::{OrderedTable, Table, Values, memory};
+use bytewright::table::{OrderedTable, Table, ValueType, memory};
 use bytewright::{Error, ErrorKind, Result, panics};
 
 use crate::buffer::{
@@ -20,7 +20,7 @@ use crate::text;
 pub struct bw_table {
     content: FileTable,
     /// Form of the values that a table in memory is told; a file has it.
-    pub(crate) values: Values,
+    pub(crate) values: ValueType,
     pub(crate) is_in_file: bool,
     /// The database that it is the table of, where it was opened by a name of Tokyo Cabinet's.
     database: Option<Box<AbstractDatabase>>,

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use bytewright::batch::Origin;
+use bytewright::batch::RowOrigin;
 use bytewright::bytes::{ByteStream, StreamOptions};
 use bytewright::host::{MessageRows, MessageSource};
 use bytewright::thrift::{Columns, Encoding, Limits, MessageLayout, Plan, Projection};
@@ -209,7 +209,7 @@ pub unsafe extern "C" fn bw_thrift_rows(
         let fields = given(fields, "fields")?;
         let out = given(out, "a place for the rows")?;
         let stream = ByteStream::open(path?, &StreamOptions::default())?;
-        let origin = Origin { sources: vec![stream.name().to_owned()], filter: None };
+        let origin = RowOrigin { sources: vec![stream.name().to_owned()], filter: None };
         let columns = Columns::new(Arc::clone(fields.columns.projection()))?;
         let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
         let (host, is_nonblocking) = (fields.host, stream.is_nonblocking());

@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
-use bytewright::table::{Backup, BackupOptions, KeyRange, Origin, Values};
+use bytewright::table::{Backup, BackupOptions, KeyRange, Origin, ValueType};
 use bytewright::{Error, ErrorKind, panics};
 
 use crate::buffer::{bw_buffer, given, held, held_mut};
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn bw_table_set_values(
     let (table, name) = unsafe { (held_mut(table, "a table"), text(name, "a name of values")) };
     guard(error, || {
         let table = table?;
-        let values = Values::by_name(name?)?;
+        let values = ValueType::by_name(name?)?;
         if values != table.values && table.is_in_file {
             let found = table.values;
             let message = format!("expected the values of the file ({found}), found {values}");

@@ -1,7 +1,7 @@
 //! Values as JSON.
 
 use bytewright::Result;
-use bytewright::marshal::{Form, RareParts, SymbolId, Value, ValueId, Values};
+use bytewright::marshal::{MarshalForm, MarshalValue, RareParts, SymbolId, ValueId, Values};
 
 use super::{Writer, float_text, integer};
 use crate::notation;
@@ -18,44 +18,46 @@ impl Writer<'_> {
         })
     }
 
-    fn json_value(&mut self, value: &Value) -> Result<()> {
+    fn json_value(&mut self, value: &MarshalValue) -> Result<()> {
         let values = self.values;
         match &value.rare {
             Some(rare) if !value.is_plain() => return self.json_dressed(value, rare),
             _ => {}
         }
         match &value.form {
-            Form::Nil => self.put("null"),
-            Form::Boolean(value) => self.put(if *value { "true" } else { "false" }),
-            Form::Integer(number) => notation::signed(self.into, i64::from(*number)),
-            Form::LargeInteger { is_negative, digits } => {
+            MarshalForm::Nil => self.put("null"),
+            MarshalForm::Boolean(value) => self.put(if *value { "true" } else { "false" }),
+            MarshalForm::Integer(number) => notation::signed(self.into, i64::from(*number)),
+            MarshalForm::LargeInteger { is_negative, digits } => {
                 self.json_large(&integer::text(*is_negative, values.bytes(digits)));
             }
-            Form::Float(text) => self.json_float(values.bytes(text)),
-            Form::Symbol(symbol) => notation::json_bytes(self.into, values.symbol(*symbol)),
-            Form::String { text, .. } => notation::json_bytes(self.into, values.bytes(text)),
-            Form::Regexp { source, options } => {
+            MarshalForm::Float(text) => self.json_float(values.bytes(text)),
+            MarshalForm::Symbol(symbol) => notation::json_bytes(self.into, values.symbol(*symbol)),
+            MarshalForm::String { text, .. } => notation::json_bytes(self.into, values.bytes(text)),
+            MarshalForm::Regexp { source, options } => {
                 self.json_member("{", "regexp", values.bytes(source));
                 self.put(&format!(",\"options\":{options}}}"));
             }
-            Form::Class(name) => self.json_name("class_named", values.bytes(name)),
-            Form::Module(name) => self.json_name("module_named", values.bytes(name)),
-            Form::Array(elements) => {
+            MarshalForm::Class(name) => self.json_name("class_named", values.bytes(name)),
+            MarshalForm::Module(name) => self.json_name("module_named", values.bytes(name)),
+            MarshalForm::Array(elements) => {
                 self.put("[");
                 self.list(elements, b",", |writer, &element| writer.json(element))?;
                 self.put("]");
             }
-            Form::Hash { entries, .. } => return self.json_hash(entries),
-            Form::Struct { members, .. } => return self.json_object(value, "members", members),
-            Form::Object { variables, .. } => {
+            MarshalForm::Hash { entries, .. } => return self.json_hash(entries),
+            MarshalForm::Struct { members, .. } => {
+                return self.json_object(value, "members", members);
+            }
+            MarshalForm::Object { variables, .. } => {
                 return self.json_object(value, "variables", variables);
             }
-            Form::OwnBytes { class, bytes } => {
+            MarshalForm::OwnBytes { class, bytes } => {
                 self.json_member("{", "class", values.symbol(*class));
                 self.json_member(",", "dumped", values.bytes(bytes));
                 self.put("}");
             }
-            Form::OwnValue { class, value } => {
+            MarshalForm::OwnValue { class, value } => {
                 self.json_member("{", "class", values.symbol(*class));
                 self.put(",\"dumped\":");
                 self.json(*value)?;
@@ -130,15 +132,15 @@ impl Writer<'_> {
         let value = self.values.get(id)?;
         match &value.form {
             _ if !value.is_plain() => None,
-            Form::String { text, .. } => Some(self.values.bytes(text)),
-            Form::Symbol(symbol) => Some(self.values.symbol(*symbol)),
+            MarshalForm::String { text, .. } => Some(self.values.bytes(text)),
+            MarshalForm::Symbol(symbol) => Some(self.values.symbol(*symbol)),
             _ => None,
         }
     }
 
     fn json_object(
         &mut self,
-        value: &Value,
+        value: &MarshalValue,
         member: &str,
         fields: &[(SymbolId, ValueId)],
     ) -> Result<()> {
@@ -163,10 +165,10 @@ impl Writer<'_> {
     }
 
     /// A value of a class of its own, or with variables.
-    fn json_dressed(&mut self, value: &Value, rare: &RareParts) -> Result<()> {
+    fn json_dressed(&mut self, value: &MarshalValue, rare: &RareParts) -> Result<()> {
         self.json_member("{", "class", self.values.class_name(value));
         self.put(",\"value\":");
-        self.json_value(&Value { rare: None, ..value.clone() })?;
+        self.json_value(&MarshalValue { rare: None, ..value.clone() })?;
         if !rare.variables.is_empty() {
             self.json_fields("variables", &rare.variables)?;
         }

@@ -1,7 +1,7 @@
 //! Values as Ruby inspects them, on one line.
 
 use bytewright::Result;
-use bytewright::marshal::{Form, SymbolId, Value, ValueId, Values};
+use bytewright::marshal::{MarshalForm, MarshalValue, SymbolId, ValueId, Values};
 use bytewright::terminal::push_visible;
 
 use super::{Writer, float_text, integer};
@@ -15,8 +15,8 @@ pub(in crate::store) fn text(into: &mut Vec<u8>, values: &Values, id: ValueId) -
 impl Writer<'_> {
     fn text(&mut self, id: ValueId) -> Result<()> {
         self.enter(id, Self::text_value, |writer, value, _| match &value.form {
-            Form::Array(_) => writer.put("[...]"),
-            Form::Hash { .. } => writer.put("{...}"),
+            MarshalForm::Array(_) => writer.put("[...]"),
+            MarshalForm::Hash { .. } => writer.put("{...}"),
             _ => {
                 writer.put("#<");
                 writer.class(value);
@@ -25,19 +25,19 @@ impl Writer<'_> {
         })
     }
 
-    fn text_value(&mut self, value: &Value) -> Result<()> {
+    fn text_value(&mut self, value: &MarshalValue) -> Result<()> {
         let values = self.values;
         match &value.form {
-            Form::Nil => self.put("nil"),
-            Form::Boolean(value) => self.put(if *value { "true" } else { "false" }),
-            Form::Integer(number) => notation::signed(self.into, i64::from(*number)),
-            Form::LargeInteger { is_negative, digits } => {
+            MarshalForm::Nil => self.put("nil"),
+            MarshalForm::Boolean(value) => self.put(if *value { "true" } else { "false" }),
+            MarshalForm::Integer(number) => notation::signed(self.into, i64::from(*number)),
+            MarshalForm::LargeInteger { is_negative, digits } => {
                 self.put(&integer::text(*is_negative, values.bytes(digits)));
             }
-            Form::Float(text) => self.put(&float_text(values.bytes(text))),
-            Form::Symbol(symbol) => self.text_symbol(values.symbol(*symbol)),
-            Form::String { text, .. } => notation::quoted(self.into, values.bytes(text)),
-            Form::Regexp { source, options } => {
+            MarshalForm::Float(text) => self.put(&float_text(values.bytes(text))),
+            MarshalForm::Symbol(symbol) => self.text_symbol(values.symbol(*symbol)),
+            MarshalForm::String { text, .. } => notation::quoted(self.into, values.bytes(text)),
+            MarshalForm::Regexp { source, options } => {
                 self.put("/");
                 push_visible(self.into, values.bytes(source));
                 self.put("/");
@@ -45,15 +45,15 @@ impl Writer<'_> {
                     self.put(if options & bit == 0 { "" } else { letter });
                 }
             }
-            Form::Class(name) | Form::Module(name) => {
+            MarshalForm::Class(name) | MarshalForm::Module(name) => {
                 push_visible(self.into, values.bytes(name));
             }
-            Form::Array(elements) => {
+            MarshalForm::Array(elements) => {
                 self.put("[");
                 self.list(elements, b", ", |writer, &element| writer.text(element))?;
                 self.put("]");
             }
-            Form::Hash { entries, .. } => {
+            MarshalForm::Hash { entries, .. } => {
                 self.put("{");
                 self.list(entries, b", ", |writer, &(key, value)| {
                     writer.text(key)?;
@@ -62,14 +62,18 @@ impl Writer<'_> {
                 })?;
                 self.put("}");
             }
-            Form::Struct { members, .. } => return self.people_object("#<struct ", value, members),
-            Form::Object { variables, .. } => return self.people_object("#<", value, variables),
-            Form::OwnBytes { bytes, .. } => {
+            MarshalForm::Struct { members, .. } => {
+                return self.people_object("#<struct ", value, members);
+            }
+            MarshalForm::Object { variables, .. } => {
+                return self.people_object("#<", value, variables);
+            }
+            MarshalForm::OwnBytes { bytes, .. } => {
                 self.put("#<");
                 self.class(value);
                 self.put(&format!(" dumped in {} bytes>", bytes.len()));
             }
-            Form::OwnValue { value: dumped, .. } => {
+            MarshalForm::OwnValue { value: dumped, .. } => {
                 self.put("#<");
                 self.class(value);
                 self.put(" dumped as ");
@@ -94,14 +98,14 @@ impl Writer<'_> {
         }
     }
 
-    fn class(&mut self, value: &Value) {
+    fn class(&mut self, value: &MarshalValue) {
         push_visible(self.into, self.values.class_name(value));
     }
 
     fn people_object(
         &mut self,
         opening: &str,
-        value: &Value,
+        value: &MarshalValue,
         fields: &[(SymbolId, ValueId)],
     ) -> Result<()> {
         self.put(opening);

@@ -1,6 +1,8 @@
 //! Values as people read them: nested, with what is long cut.
 
-use bytewright::thrift::{Collection, Cursor, Elements, Schema, StructId, Type, Value};
+use bytewright::thrift::{
+    Collection, Elements, StructId, TapeCursor, TapeValue, ThriftSchema, Type,
+};
 
 use crate::notation;
 
@@ -19,9 +21,9 @@ const INDENT: usize = 2;
 /// Appends a value, which `cursor` is behind of, over as many lines as it needs.
 pub(in crate::thrift) fn text<'t>(
     into: &mut Vec<u8>,
-    schema: &Schema,
-    cursor: &mut Cursor<'t>,
-    value: Value<'t>,
+    schema: &ThriftSchema,
+    cursor: &mut TapeCursor<'t>,
+    value: TapeValue<'t>,
     value_type: &Type,
 ) {
     Writer::new(into, schema, Some(0)).value(cursor, value, value_type);
@@ -30,9 +32,9 @@ pub(in crate::thrift) fn text<'t>(
 /// Writes the value on one line.
 pub(in crate::thrift) fn line<'t>(
     into: &mut Vec<u8>,
-    schema: &Schema,
-    cursor: &mut Cursor<'t>,
-    value: Value<'t>,
+    schema: &ThriftSchema,
+    cursor: &mut TapeCursor<'t>,
+    value: TapeValue<'t>,
     value_type: &Type,
 ) {
     Writer::new(into, schema, None).value(cursor, value, value_type);
@@ -40,34 +42,34 @@ pub(in crate::thrift) fn line<'t>(
 
 struct Writer<'a> {
     into: &'a mut Vec<u8>,
-    schema: &'a Schema,
+    schema: &'a ThriftSchema,
     /// Spaces before a line; none where all is to be on one.
     indent: Option<usize>,
     len_max: usize,
 }
 
 impl<'a> Writer<'a> {
-    fn new(into: &'a mut Vec<u8>, schema: &'a Schema, indent: Option<usize>) -> Self {
+    fn new(into: &'a mut Vec<u8>, schema: &'a ThriftSchema, indent: Option<usize>) -> Self {
         let len_max = into.len().saturating_add(TEXT_MAX);
         Writer { into, schema, indent, len_max }
     }
 
-    fn value<'t>(&mut self, cursor: &mut Cursor<'t>, value: Value<'t>, of: &Type) {
+    fn value<'t>(&mut self, cursor: &mut TapeCursor<'t>, value: TapeValue<'t>, of: &Type) {
         match value {
-            Value::Null => self.put("null"),
-            Value::Bool(truth) => self.put(if truth { "true" } else { "false" }),
-            Value::Int(number) => self.number(number, of),
-            Value::Double(number) => self.put(&notation::double_text(number)),
-            Value::String(text) => self.bytes(text),
-            Value::Binary(bytes) => self.bytes(bytes),
-            Value::Uuid(bytes) => notation::uuid(self.into, bytes),
-            Value::Struct(id) | Value::Union { id, .. } => self.structure(cursor, id),
-            Value::Map(count) => self.map(cursor, count, of),
+            TapeValue::Null => self.put("null"),
+            TapeValue::Bool(truth) => self.put(if truth { "true" } else { "false" }),
+            TapeValue::Int(number) => self.number(number, of),
+            TapeValue::Double(number) => self.put(&notation::double_text(number)),
+            TapeValue::String(text) => self.bytes(text),
+            TapeValue::Binary(bytes) => self.bytes(bytes),
+            TapeValue::Uuid(bytes) => notation::uuid(self.into, bytes),
+            TapeValue::Struct(id) | TapeValue::Union { id, .. } => self.structure(cursor, id),
+            TapeValue::Map(count) => self.map(cursor, count, of),
             container => self.elements(cursor, container.elements(), of.element()),
         }
     }
 
-    fn structure(&mut self, cursor: &mut Cursor<'_>, id: StructId) {
+    fn structure(&mut self, cursor: &mut TapeCursor<'_>, id: StructId) {
         self.put(self.schema.get(id).map_or("", |own| own.name.as_str()));
         let mut block = self.begin(" {", true);
         while let Some((_, field, value)) = cursor.field_in(self.schema.fields(id)) {
@@ -84,7 +86,7 @@ impl<'a> Writer<'a> {
         self.end(block, "}");
     }
 
-    fn elements<'t>(&mut self, cursor: &mut Cursor<'t>, mut elements: Elements<'t>, of: &Type) {
+    fn elements<'t>(&mut self, cursor: &mut TapeCursor<'t>, mut elements: Elements<'t>, of: &Type) {
         let [open, close] = match elements.kind() {
             Collection::List => ["[", "]"],
             Collection::Set => ["{", "}"],
@@ -100,7 +102,7 @@ impl<'a> Writer<'a> {
         self.end(block, close);
     }
 
-    fn map(&mut self, cursor: &mut Cursor<'_>, count: usize, of: &Type) {
+    fn map(&mut self, cursor: &mut TapeCursor<'_>, count: usize, of: &Type) {
         let (key_type, value_type) = of.entry();
         let mut block = self.begin("{", is_nested(key_type) || is_nested(value_type));
         for nth in 0..count {

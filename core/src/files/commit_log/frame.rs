@@ -2,7 +2,7 @@
 
 use crc32c::crc32c_append;
 
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 use crate::wire::{Endian, Reader};
 
 /// Bytes with which a frame begins.
@@ -124,7 +124,12 @@ impl CommitFrame {
 
 /// Appends `record` and its check to `bytes`, of which the first stands at `start` of the log, and
 /// returns the place of the record.
-pub(super) fn put_record(bytes: &mut Vec<u8>, start: u64, record: &Record<'_>, salt: Salt) -> u64 {
+pub(super) fn put_record(
+    bytes: &mut Vec<u8>,
+    start: u64,
+    record: &HeapRecord<'_>,
+    salt: Salt,
+) -> u64 {
     let before = bytes.len();
     let offset = start + before as u64;
     record.put(bytes);
@@ -136,9 +141,9 @@ pub(super) fn put_record(bytes: &mut Vec<u8>, start: u64, record: &Record<'_>, s
 /// Reads the record that `bytes`, which stand at `offset`, begin with, and returns how many bytes it and its check
 /// take, too. `None` if it is not whole or its check says otherwise.
 #[inline]
-pub(super) fn record_at(bytes: &[u8], salt: Salt, offset: u64) -> Option<(Record<'_>, usize)> {
+pub(super) fn record_at(bytes: &[u8], salt: Salt, offset: u64) -> Option<(HeapRecord<'_>, usize)> {
     let mut reader = Reader::new(bytes);
-    let record = Record::take(&mut reader)?;
+    let record = HeapRecord::take(&mut reader)?;
     let len = bytes.len() - reader.remaining();
     let check = reader.u32(Endian::Little)?;
     (salt.check(offset, &bytes[..len]) == check).then_some((record, len + CHECK_LEN))
@@ -179,7 +184,7 @@ mod tests {
     #[test]
     fn a_record_is_one_only_where_it_was_written_and_as_it_was() {
         let salt = Salt::of(b"one");
-        let record = Record::Entry { key: b"key", value: &[9; 300] };
+        let record = HeapRecord::Entry { key: b"key", value: &[9; 300] };
         let mut bytes = vec![0; 10];
         let offset = put_record(&mut bytes, 1000, &record, salt);
         assert_eq!(offset, 1010);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use super::frame::{Salt, record_at, record_len};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::Storage;
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 
 /// The least and the most bytes that are read of a record before its length is known.
 const GUESS_LEN: RangeInclusive<usize> = 64..=16 << 10;
@@ -66,7 +66,7 @@ impl<H: LogHeader> CommitLog<H> {
         offset: u64,
         end: u64,
         buffer: &'b mut Vec<u8>,
-    ) -> Result<(Record<'b>, u64)> {
+    ) -> Result<(HeapRecord<'b>, u64)> {
         let corrupt = || self.corrupt(offset, "a record");
         let room = end.saturating_sub(offset);
         let guess = self.last_len.load(Relaxed).next_multiple_of(64);

@@ -8,7 +8,7 @@ use super::frame::{
 };
 use super::log::{CommitLog, LogHeader};
 use crate::error::Result;
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 
 /// Bytes that are read at once.
 const CHUNK_LEN: usize = 256 << 10;
@@ -96,7 +96,11 @@ impl<H: LogHeader> LogReader<H> {
 
     /// Returns the record at `offset`, which ends before `end`, and how many bytes it and its check take;
     /// `None` if there is none or it does not match its check.
-    pub(crate) fn record(&mut self, offset: u64, end: u64) -> Result<Option<(Record<'_>, u64)>> {
+    pub(crate) fn record(
+        &mut self,
+        offset: u64,
+        end: u64,
+    ) -> Result<Option<(HeapRecord<'_>, u64)>> {
         let len = self.record_len(offset, end)?;
         let Some(len) = len.and_then(|len| usize::try_from(len).ok()) else { return Ok(None) };
         self.record_of_len(offset, len)
@@ -107,7 +111,7 @@ impl<H: LogHeader> LogReader<H> {
         &mut self,
         offset: u64,
         len: usize,
-    ) -> Result<Option<(Record<'_>, u64)>> {
+    ) -> Result<Option<(HeapRecord<'_>, u64)>> {
         let salt = self.log.salt;
         let Some(bytes) = self.view(offset, len)? else { return Ok(None) };
         Ok(record_at(bytes, salt, offset).map(|(record, len)| (record, len as u64)))
@@ -117,7 +121,7 @@ impl<H: LogHeader> LogReader<H> {
     pub(crate) fn each_record(
         &mut self,
         frame: &CommitFrame,
-        seen: impl FnMut(Record<'_>, Range<u64>) -> Result<()>,
+        seen: impl FnMut(HeapRecord<'_>, Range<u64>) -> Result<()>,
     ) -> Result<()> {
         let stop = self.walk(frame, seen)?;
         if stop == frame.end() { Ok(()) } else { Err(self.log.corrupt(stop, "a record")) }
@@ -145,7 +149,7 @@ impl<H: LogHeader> LogReader<H> {
     fn walk(
         &mut self,
         frame: &CommitFrame,
-        mut seen: impl FnMut(Record<'_>, Range<u64>) -> Result<()>,
+        mut seen: impl FnMut(HeapRecord<'_>, Range<u64>) -> Result<()>,
     ) -> Result<u64> {
         let mut at = frame.payload();
         while at < frame.end() {

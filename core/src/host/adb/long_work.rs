@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::Strings;
 use super::name::DatabaseName;
 use crate::error::{Error, ErrorKind, Result, excerpt_of_bytes};
-use crate::host::table::Writing;
+use crate::host::table::BackupProgress;
 use crate::table::file::{self, OpenOptions, SyncMode};
 use crate::table::{BackupOptions, Scan};
 
@@ -25,7 +25,7 @@ pub(super) enum LongWork {
         found: Strings,
     },
     /// A copy of a file.
-    Copy(Writing, PathBuf),
+    Copy(BackupProgress, PathBuf),
     /// Entries of a table in memory, on their way into a file.
     Fill(Box<dyn Scan>, Box<DatabaseName>),
 }

@@ -7,8 +7,8 @@ use super::long_work::LongWork;
 use super::name::{DatabaseName, number};
 use super::{AbstractDatabase, DONE, Reply, Strings, locked, path_of, size_of_file};
 use crate::error::{Error, ErrorKind, Result};
-use crate::host::table::{Cost, Writing};
-use crate::table::{Backup, KeyRange, OrderedTable, Scan, Table, Values};
+use crate::host::table::{BackupProgress, Cost};
+use crate::table::{Backup, KeyRange, OrderedTable, Scan, Table, ValueType};
 
 /// The functions of `misc`, all of which are methods, too.
 const FUNCTIONS: &str = "put putkeep putcat out get putlist outlist getlist getpart iterinit iternext \
@@ -97,7 +97,7 @@ impl AbstractDatabase {
         let Some((key, value)) = called.pair() else { return Ok(false) };
         let is_done = match called.method {
             "putkeep" => table.create(key, value)?,
-            "putcat" => Values::BYTES.append(table, key, value).map(|()| true)?,
+            "putcat" => ValueType::BYTES.append(table, key, value).map(|()| true)?,
             _ => table.put(key, value).map(|()| true)?,
         };
         self.keep_bounds(table)?;
@@ -206,7 +206,7 @@ impl AbstractDatabase {
             true => LongWork::fill(table.snapshot()?.scan()?, DatabaseName::parse(path)?)?,
             false => {
                 let backup = Backup::of(table, self.name.kind)?;
-                LongWork::Copy(Writing::Taken(backup), path_of(path).to_owned())
+                LongWork::Copy(BackupProgress::Taken(backup), path_of(path).to_owned())
             }
         }))
     }

@@ -21,7 +21,7 @@ use method::Called;
 use name::DatabaseName;
 
 use super::failure::{Failure, Outcome, guard};
-use super::table::{self, Content, TableHandle, step_by_step};
+use super::table::{self, TableContent, TableHandle, step_by_step};
 use super::turn::TurnHost;
 use crate::error::{Error, Result};
 use crate::table::file::{Claim, FileTable, OpenOptions, TableKind};
@@ -116,7 +116,8 @@ impl AbstractDatabase {
             let cost = called.cost(handle.len(host)?, handle.is_in_file());
             return handle.change_by_cost(host, cost, |table| self.change(table, &called));
         }
-        let ask = |content: &Content| self.ask(content.table()?, content.ordered().ok(), &called);
+        let ask =
+            |content: &TableContent| self.ask(content.table()?, content.ordered().ok(), &called);
         match handle.read(host, ask)? {
             Reply::Given(answer) => Ok(answer),
             Reply::Later(mut work) => {

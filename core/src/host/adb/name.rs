@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::shown;
 use crate::error::{Error, ErrorKind, Result, excerpt_of_bytes};
-use crate::table::Values;
+use crate::table::ValueType;
 use crate::table::file::{OpenOptions, SyncMode, TableKind};
 
 /// The ends of the names of files, of our own, and of those of Tokyo Cabinet, which can be converted.
@@ -54,7 +54,7 @@ impl DatabaseName {
             sync: tuning.sync()?,
             // Tokyo Cabinet waits as long as it takes.
             timeout: if tuning.has_mode(b'f') { Duration::ZERO } else { Duration::MAX },
-            values: Some(Values::BYTES),
+            values: Some(ValueType::BYTES),
             ..OpenOptions::default()
         };
         Ok(DatabaseName {

@@ -127,7 +127,7 @@ fn extend_numbers<const N: usize>(
 mod tests {
     use super::*;
     use crate::bytes::FileSource;
-    use crate::host::{Blocking, Reader, ReaderOptions};
+    use crate::host::{Blocking, HostReader, ReaderOptions};
 
     const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
 
@@ -143,7 +143,7 @@ mod tests {
     {
         let (template, schema) = schema("Cc n s< N l< Q q> g E a3 x2", &[])?;
         let source = FileSource::open(std::path::Path::new(FILE))?;
-        let reader = Reader::of_file(source, FILE, ReaderOptions::default());
+        let reader = HostReader::of_file(source, FILE, ReaderOptions::default());
         let operation = reader.begin(&Blocking)?;
         let batch = operation.columns(&template, &schema, 3)?;
         assert_eq!((batch.len(), operation.position()?), (3, 3 * template.record_len() as u64));
@@ -172,7 +172,7 @@ mod tests {
             let text: String = (0..=random(8)).map(|_| LETTERS[random(24)]).collect();
             let Ok((template, schema)) = schema(&format!("C{text}"), &[]) else { continue };
             let source = FileSource::open(std::path::Path::new(FILE))?;
-            let reader = Reader::of_file(source, FILE, ReaderOptions::default());
+            let reader = HostReader::of_file(source, FILE, ReaderOptions::default());
             let count = bytes.len() / template.record_len();
             let batch = reader.begin(&Blocking)?.columns(&template, &schema, count)?;
             assert_eq!(batch.len(), count, "seed {seed}: {text}");

@@ -1,7 +1,7 @@
 //! Items that are read: values, records, lines, and the place of a sequence of bytes.
 
 use super::super::stream_host::StreamHost;
-use super::operation::{Operation, Step};
+use super::operation::{Operation, OperationStep};
 use crate::bytes::{Cancel, Fill, Found, Line, LineCount, LineRule, LineStep, Search};
 use crate::error::Error;
 use crate::wire::{VARINT_LEN_MAX, VarintStart, varint_at_start};
@@ -135,10 +135,10 @@ impl<H: StreamHost> Operation<'_, H> {
         let mut searched = 0;
         self.run(|stream| {
             Ok(match rule.try_line(stream, &mut searched)? {
-                LineStep::Line(line) => Step::Done(Some(line)),
-                LineStep::Ended => Step::Done(None),
-                LineStep::Later => Step::Later,
-                LineStep::WouldWait => Step::WouldWait,
+                LineStep::Line(line) => OperationStep::Done(Some(line)),
+                LineStep::Ended => OperationStep::Done(None),
+                LineStep::Later => OperationStep::Later,
+                LineStep::WouldWait => OperationStep::WouldWait,
             })
         })
     }
@@ -150,10 +150,10 @@ impl<H: StreamHost> Operation<'_, H> {
         let goes_back = self.goes_back()?;
         self.run(|stream| {
             Ok(match rule.try_line(stream, &mut searched) {
-                Ok(LineStep::Line(line)) => Step::Done(Some(line)),
-                Ok(LineStep::Later) if goes_back => Step::Later,
-                Ok(LineStep::WouldWait) if goes_back => Step::WouldWait,
-                _ => Step::Done(None),
+                Ok(LineStep::Line(line)) => OperationStep::Done(Some(line)),
+                Ok(LineStep::Later) if goes_back => OperationStep::Later,
+                Ok(LineStep::WouldWait) if goes_back => OperationStep::WouldWait,
+                _ => OperationStep::Done(None),
             })
         })
     }
@@ -212,12 +212,12 @@ impl<H: StreamHost> Operation<'_, H> {
             count.add_buffered(stream);
             let begin = *begin.get_or_insert(stream.position());
             Ok(match stream.try_fill(1)? {
-                Fill::Ended => Step::Done(true),
-                Fill::WouldWait => Step::WouldWait,
+                Fill::Ended => OperationStep::Done(true),
+                Fill::WouldWait => OperationStep::WouldWait,
                 Fill::Ready if is_file && stream.position() - begin >= COUNTED_WITH_LOCK => {
-                    Step::Done(false)
+                    OperationStep::Done(false)
                 }
-                Fill::Ready => Step::Later,
+                Fill::Ready => OperationStep::Later,
             })
         })?;
         if ended { Ok(()) } else { self.count_without_lock(count) }
@@ -244,11 +244,11 @@ impl<H: StreamHost> Operation<'_, H> {
                 Found::Here => {
                     let at = stream.position();
                     stream.consume(search.pattern_len());
-                    Step::Done(Some(at))
+                    OperationStep::Done(Some(at))
                 }
-                Found::Nowhere => Step::Done(None),
-                Found::Later => Step::Later,
-                Found::WouldWait => Step::WouldWait,
+                Found::Nowhere => OperationStep::Done(None),
+                Found::Later => OperationStep::Later,
+                Found::WouldWait => OperationStep::WouldWait,
             })
         })
     }

@@ -31,11 +31,11 @@ pub(super) const PIECE: usize = 64 << 10;
 ///
 /// ```
 /// use bytewright::bytes::FileSource;
-/// use bytewright::host::{Blocking, Reader, ReaderOptions};
+/// use bytewright::host::{Blocking, HostReader, ReaderOptions};
 /// # fn main() -> bytewright::Result<()> {
 /// # let path = std::path::Path::new(env!("CARGO_MANIFEST_PATH"));
 /// let source = FileSource::open(path)?;
-/// let reader = Reader::of_file(source, "Cargo.toml", ReaderOptions::default());
+/// let reader = HostReader::of_file(source, "Cargo.toml", ReaderOptions::default());
 /// let first: [u8; 4] = match reader.take_array() {
 ///     Some(buffered) => buffered,
 ///     None => reader.begin(&Blocking)?.array("a u32")?,
@@ -44,11 +44,11 @@ pub(super) const PIECE: usize = 64 << 10;
 /// # Ok(())
 /// # }
 /// ```
-pub struct Reader<C> {
+pub struct HostReader<C> {
     /// Nothing where it is closed.
     stream: RefCell<Option<ByteStream>>,
     name: String,
-    object: Option<Object>,
+    object: Option<SourceObject>,
     /// Calls off a read that waits.
     cancel: Cancel,
     is_closed: Cell<bool>,
@@ -56,14 +56,14 @@ pub struct Reader<C> {
 }
 
 /// An object of the host's that bytes come from.
-struct Object {
+struct SourceObject {
     /// Feed that they go to.
     feed: Feed,
     /// Position of the object at first, if it can seek.
     origin: Option<u64>,
 }
 
-impl<C: Clone> Reader<C> {
+impl<C: Clone> HostReader<C> {
     /// Reads `source`, which errors call `name`.
     pub fn of_file(source: FileSource, name: &str, options: ReaderOptions) -> Self {
         Self::new(Box::new(source), None, name, options)
@@ -73,12 +73,12 @@ impl<C: Clone> Reader<C> {
     pub fn of_object(origin: Option<u64>, name: &str, options: ReaderOptions) -> Self {
         let feed = Feed::new(origin.is_some());
         let source = Box::new(feed.source());
-        Self::new(source, Some(Object { feed, origin }), name, options)
+        Self::new(source, Some(SourceObject { feed, origin }), name, options)
     }
 
     fn new(
         source: Box<dyn Source>,
-        object: Option<Object>,
+        object: Option<SourceObject>,
         name: &str,
         options: ReaderOptions,
     ) -> Self {
@@ -90,7 +90,7 @@ impl<C: Clone> Reader<C> {
             ..StreamOptions::default()
         };
         let stream = ByteStream::unread(source, name, &options);
-        Reader {
+        HostReader {
             cancel: stream.cancel(),
             stream: RefCell::new(Some(stream)),
             name: name.to_owned(),

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::super::stream_host::StreamHost;
 use super::super::turn::Taken;
-use super::{Object, Reader, busy};
+use super::{HostReader, SourceObject, busy};
 use crate::bytes::{ByteStream, Compression, Fill};
 use crate::error::{Error, ErrorKind, Result as CoreResult};
 
@@ -19,7 +19,7 @@ use crate::error::{Error, ErrorKind, Result as CoreResult};
 pub(super) const STEP_MAX: usize = 1 << 20;
 
 /// Outcome of a step.
-pub(super) enum Step<R> {
+pub(super) enum OperationStep<R> {
     Done(R),
     /// It is not done, and may go on when interrupts have had their turn.
     Later,
@@ -29,7 +29,7 @@ pub(super) enum Step<R> {
 
 /// An operation that goes on.
 pub struct Operation<'a, H: StreamHost> {
-    pub(super) reader: &'a Reader<H::Caller>,
+    pub(super) reader: &'a HostReader<H::Caller>,
     pub(super) host: &'a H,
     has_turn: Cell<bool>,
 }
@@ -45,7 +45,7 @@ impl<H: StreamHost> Drop for Operation<'_, H> {
 }
 
 impl<'a, H: StreamHost> Operation<'a, H> {
-    pub(super) fn begin(reader: &'a Reader<H::Caller>, host: &'a H) -> Result<Self, H::Error> {
+    pub(super) fn begin(reader: &'a HostReader<H::Caller>, host: &'a H) -> Result<Self, H::Error> {
         let operation = Operation { reader, host, has_turn: Cell::new(false) };
         if reader.turn.is_taken() {
             operation.take_turn()?;
@@ -92,7 +92,7 @@ impl<'a, H: StreamHost> Operation<'a, H> {
     /// Takes `step` until it is done, and waits between steps where they say so.
     pub(super) fn run<R>(
         &self,
-        mut step: impl FnMut(&mut ByteStream) -> CoreResult<Step<R>>,
+        mut step: impl FnMut(&mut ByteStream) -> CoreResult<OperationStep<R>>,
     ) -> Result<R, H::Error> {
         loop {
             let taken = self.with_stream(|stream| {
@@ -101,9 +101,9 @@ impl<'a, H: StreamHost> Operation<'a, H> {
                 taken
             });
             match taken? {
-                Step::Done(result) => return Ok(result),
-                Step::Later => self.let_interrupts()?,
-                Step::WouldWait => self.wait_for_input()?,
+                OperationStep::Done(result) => return Ok(result),
+                OperationStep::Later => self.let_interrupts()?,
+                OperationStep::WouldWait => self.wait_for_input()?,
             }
         }
     }
@@ -127,13 +127,13 @@ impl<'a, H: StreamHost> Operation<'a, H> {
         self.wait_with_stream(fill).map(drop)
     }
 
-    fn fill_feed(&self, object: &Object) -> Result<(), H::Error> {
+    fn fill_feed(&self, object: &SourceObject) -> Result<(), H::Error> {
         self.take_turn()?;
         self.seek_object(object)?;
         self.host.read_into(&object.feed)
     }
 
-    fn seek_object(&self, object: &Object) -> Result<(), H::Error> {
+    fn seek_object(&self, object: &SourceObject) -> Result<(), H::Error> {
         let Some(offset) = object.feed.take_seek() else { return Ok(()) };
         let place = object.origin.unwrap_or(0).saturating_add(offset);
         let gone = self.host.seek(SeekFrom::Start(place));
@@ -144,7 +144,7 @@ impl<'a, H: StreamHost> Operation<'a, H> {
     }
 
     /// Returns the end of the object that is read, if the object tells it.
-    pub(super) fn end_of(&self, object: &Object) -> Result<Option<u64>, H::Error> {
+    pub(super) fn end_of(&self, object: &SourceObject) -> Result<Option<u64>, H::Error> {
         self.take_turn()?;
         let (Some(origin), Some(before)) = (object.origin, self.host.seek(SeekFrom::Current(0))?)
         else {
@@ -197,10 +197,10 @@ impl<'a, H: StreamHost> Operation<'a, H> {
             let fill = stream.try_fill(count.min(buffered.saturating_add(STEP_MAX)))?;
             let buffered = stream.buffered().len();
             Ok(match fill {
-                _ if buffered >= count => Step::Done(count),
-                Fill::Ready => Step::Later,
-                Fill::WouldWait => Step::WouldWait,
-                Fill::Ended => Step::Done(buffered),
+                _ if buffered >= count => OperationStep::Done(count),
+                Fill::Ready => OperationStep::Later,
+                Fill::WouldWait => OperationStep::WouldWait,
+                Fill::Ended => OperationStep::Done(buffered),
             })
         })
     }

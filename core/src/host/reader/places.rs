@@ -1,7 +1,7 @@
 //! Going to other places of the input, and how long it is.
 
 use super::super::stream_host::{EINVAL, ESPIPE, StreamHost, Whence, no_place};
-use super::operation::{Operation, STEP_MAX, Step};
+use super::operation::{Operation, OperationStep, STEP_MAX};
 use crate::bytes::{ByteStream, Compression, Fill};
 
 impl<H: StreamHost> Operation<'_, H> {
@@ -32,10 +32,10 @@ impl<H: StreamHost> Operation<'_, H> {
             // A file is passed over at once, however long the way is.
             let is_plain = stream.compression() == Compression::None;
             Ok(match stream.try_skip_to(if is_plain { target } else { near })? {
-                Fill::Ready if stream.position() >= target => Step::Done(()),
-                Fill::Ready => Step::Later,
-                Fill::WouldWait => Step::WouldWait,
-                Fill::Ended => Step::Done(()),
+                Fill::Ready if stream.position() >= target => OperationStep::Done(()),
+                Fill::Ready => OperationStep::Later,
+                Fill::WouldWait => OperationStep::WouldWait,
+                Fill::Ended => OperationStep::Done(()),
             })
         })
     }
@@ -104,11 +104,11 @@ impl<H: StreamHost> Operation<'_, H> {
     fn decide(&self) -> Result<(), H::Error> {
         self.run(|stream| {
             if stream.knows_compression() {
-                return Ok(Step::Done(()));
+                return Ok(OperationStep::Done(()));
             }
             Ok(match stream.try_fill(1) {
-                Ok(Fill::WouldWait) => Step::WouldWait,
-                _ => Step::Done(()),
+                Ok(Fill::WouldWait) => OperationStep::WouldWait,
+                _ => OperationStep::Done(()),
             })
         })
     }

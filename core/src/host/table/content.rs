@@ -8,7 +8,7 @@ use crate::table::{
 
 /// A table of any kind, or what is left of one that was closed.
 #[expect(clippy::large_enum_variant, reason = "a box would be one more step to each entry")]
-pub enum Content {
+pub enum TableContent {
     /// Hashed, in memory.
     Hash(memory::HashTable),
     /// Ordered, in memory.
@@ -19,42 +19,42 @@ pub enum Content {
     Closed,
 }
 
-impl Content {
+impl TableContent {
     /// An empty table in memory.
-    pub fn in_memory(kind: TableKind) -> Content {
+    pub fn in_memory(kind: TableKind) -> TableContent {
         match kind {
-            TableKind::Hashed => Content::Hash(memory::HashTable::new()),
-            TableKind::Ordered => Content::Tree(memory::TreeTable::new()),
+            TableKind::Hashed => TableContent::Hash(memory::HashTable::new()),
+            TableKind::Ordered => TableContent::Tree(memory::TreeTable::new()),
         }
     }
 
     /// Returns it as a [`Table`]. [`ErrorKind::Closed`] if it was closed.
     pub fn table(&self) -> Result<&dyn Table> {
         match self {
-            Content::Hash(table) => Ok(table),
-            Content::Tree(table) => Ok(table),
-            Content::File(table) => Ok(table.as_table()),
-            Content::Closed => Err(is_closed()),
+            TableContent::Hash(table) => Ok(table),
+            TableContent::Tree(table) => Ok(table),
+            TableContent::File(table) => Ok(table.as_table()),
+            TableContent::Closed => Err(is_closed()),
         }
     }
 
     /// Returns it as a [`Table`] that can be changed. [`ErrorKind::Closed`] if it was closed.
     pub fn table_mut(&mut self) -> Result<&mut dyn Table> {
         match self {
-            Content::Hash(table) => Ok(table),
-            Content::Tree(table) => Ok(table),
-            Content::File(table) => Ok(table.as_table_mut()),
-            Content::Closed => Err(is_closed()),
+            TableContent::Hash(table) => Ok(table),
+            TableContent::Tree(table) => Ok(table),
+            TableContent::File(table) => Ok(table.as_table_mut()),
+            TableContent::Closed => Err(is_closed()),
         }
     }
 
     /// Returns it as an [`OrderedTable`]. [`ErrorKind::Argument`] for a hashed one.
     pub fn ordered(&self) -> Result<&dyn OrderedTable> {
         match self {
-            Content::Tree(table) => Ok(table),
-            Content::File(FileTable::Ordered(table)) => Ok(table.as_ref()),
-            Content::Closed => Err(is_closed()),
-            Content::Hash(_) | Content::File(FileTable::Hashed(_)) => {
+            TableContent::Tree(table) => Ok(table),
+            TableContent::File(FileTable::Ordered(table)) => Ok(table.as_ref()),
+            TableContent::Closed => Err(is_closed()),
+            TableContent::Hash(_) | TableContent::File(FileTable::Hashed(_)) => {
                 let message = "expected an ordered table, found a hashed one";
                 Err(Error::new(ErrorKind::Argument, message))
             }
@@ -72,10 +72,10 @@ impl Content {
     /// Bytes of memory that it takes. A file's table would have to read much of the file to say it.
     pub(super) fn memory_bytes(&self) -> usize {
         match self {
-            Content::Hash(_) | Content::Tree(_) => {
+            TableContent::Hash(_) | TableContent::Tree(_) => {
                 self.table().and_then(Table::stat).map_or(0, |stat| stat.memory_bytes as usize)
             }
-            Content::File(_) | Content::Closed => 0,
+            TableContent::File(_) | TableContent::Closed => 0,
         }
     }
 }

@@ -14,11 +14,11 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-pub use content::{AnySnapshot, Content, Entry};
-pub(super) use operations::Writing;
+pub use content::{AnySnapshot, Entry, TableContent};
+pub(super) use operations::BackupProgress;
 pub use steps::step_by_step;
 pub use transaction::TransactionId;
-pub use walk::Walk;
+pub use walk::EntryWalk;
 
 use transaction::Transactions;
 
@@ -26,7 +26,7 @@ use super::failure::{Failure, Outcome, guard};
 use super::turn::{Taken, Turn, TurnHost};
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::file::{self, FileTable, OpenOptions, SyncMode, TableKind};
-use crate::table::{Table, Values};
+use crate::table::{Table, ValueType};
 
 /// Cost of an operation in time, which decides if the host's other threads run meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,11 +62,11 @@ impl Cost {
 /// A table that callers of the kind `C` share.
 pub struct TableHandle<C> {
     kind: TableKind,
-    content: RefCell<Content>,
+    content: RefCell<TableContent>,
     turn: Turn<C>,
     transactions: Transactions,
     is_in_file: Cell<bool>,
-    values: Cell<Values>,
+    values: Cell<ValueType>,
     /// True if the end of a transaction waits for a disk.
     commits_wait: Cell<bool>,
     reported: Reported,
@@ -84,24 +84,24 @@ const CHANGES_MIN: u64 = 1024;
 impl<C: Clone> TableHandle<C> {
     /// An empty table in memory.
     pub fn in_memory(kind: TableKind) -> Self {
-        Self::new(kind, Content::in_memory(kind))
+        Self::new(kind, TableContent::in_memory(kind))
     }
 
     /// The table of a file, which was opened with `options`.
     pub fn in_file(table: FileTable, options: OpenOptions) -> Self {
-        let handle = Self::new(table.kind(), Content::Closed);
+        let handle = Self::new(table.kind(), TableContent::Closed);
         handle.move_to_file(table, options);
         handle
     }
 
-    fn new(kind: TableKind, content: Content) -> Self {
+    fn new(kind: TableKind, content: TableContent) -> Self {
         TableHandle {
             kind,
             content: RefCell::new(content),
             turn: Turn::default(),
             transactions: Transactions::default(),
             is_in_file: Cell::new(false),
-            values: Cell::new(Values::BYTES),
+            values: Cell::new(ValueType::BYTES),
             commits_wait: Cell::new(false),
             reported: Reported { bytes: Cell::new(0), changes_left: Cell::new(CHANGES_MIN) },
         }
@@ -110,7 +110,7 @@ impl<C: Clone> TableHandle<C> {
     /// Replaces the table with that of a file, which was opened with `options`.
     pub fn move_to_file(&self, table: FileTable, options: OpenOptions) {
         self.values.set(table.as_table().values());
-        self.content.replace(Content::File(table));
+        self.content.replace(TableContent::File(table));
         self.is_in_file.set(true);
         self.commits_wait.set(options.sync == SyncMode::Commit);
     }
@@ -126,12 +126,12 @@ impl<C: Clone> TableHandle<C> {
     }
 
     /// Returns the kind of its values.
-    pub fn values(&self) -> Values {
+    pub fn values(&self) -> ValueType {
         self.values.get()
     }
 
     /// Says what the values of a table in memory are. A file knows it of its own.
-    pub fn set_values(&self, values: Values) {
+    pub fn set_values(&self, values: ValueType) {
         if !self.is_in_file.get() {
             self.values.set(values);
         }
@@ -139,7 +139,7 @@ impl<C: Clone> TableHandle<C> {
 
     /// Returns true after it was closed.
     pub fn is_closed(&self) -> bool {
-        self.content.try_borrow().is_ok_and(|content| matches!(*content, Content::Closed))
+        self.content.try_borrow().is_ok_and(|content| matches!(*content, TableContent::Closed))
     }
 
     /// Whose turn it is.
@@ -151,7 +151,7 @@ impl<C: Clone> TableHandle<C> {
     /// The table itself, for a face that looks entries up without any copy. Who uses it has waited for its turn, and lets
     /// nothing of the host's run meanwhile.
     #[inline]
-    pub fn content(&self) -> &RefCell<Content> {
+    pub fn content(&self) -> &RefCell<TableContent> {
         &self.content
     }
 
@@ -241,14 +241,14 @@ impl<C: Clone> TableHandle<C> {
     pub fn read<H: TurnHost<Caller = C>, R>(
         &self,
         host: &H,
-        work: impl FnOnce(&Content) -> Result<R>,
+        work: impl FnOnce(&TableContent) -> Result<R>,
     ) -> Outcome<R, H> {
         self.wait_until_idle(host)?;
         Ok(self.look(work)?)
     }
 
     /// Does this with a table that this caller may use.
-    fn look<R>(&self, work: impl FnOnce(&Content) -> Result<R>) -> Result<R> {
+    fn look<R>(&self, work: impl FnOnce(&TableContent) -> Result<R>) -> Result<R> {
         let content = self.content.try_borrow().map_err(|_| used_by_itself())?;
         guard(|| work(&content))
     }
@@ -273,7 +273,7 @@ impl<C: Clone> TableHandle<C> {
     pub fn change_at_length<H: TurnHost<Caller = C>, R: Send>(
         &self,
         host: &H,
-        work: impl FnMut(&mut Content) -> Result<R> + Send,
+        work: impl FnMut(&mut TableContent) -> Result<R> + Send,
     ) -> Outcome<R, H> {
         let is_taken_now = self.take_turn(host)?;
         let outcome = self.work_at_length(host, work);
@@ -288,7 +288,7 @@ impl<C: Clone> TableHandle<C> {
     fn work_at_length<H: TurnHost<Caller = C>, R: Send>(
         &self,
         host: &H,
-        mut work: impl FnMut(&mut Content) -> Result<R> + Send,
+        mut work: impl FnMut(&mut TableContent) -> Result<R> + Send,
     ) -> Outcome<R, H> {
         let mut content = self.content.try_borrow_mut().map_err(|_| used_by_itself())?;
         let content = Mutex::new((&mut *content, &mut work));
@@ -325,7 +325,7 @@ impl<C: Clone> TableHandle<C> {
         if cost == Cost::Brief {
             return self.read(host, |content| work(content.table()?));
         }
-        let work = |content: &mut Content| work(content.table()?);
+        let work = |content: &mut TableContent| work(content.table()?);
         match self.turn.is_held_by_other_strand(host).map_err(Failure::Host)? {
             // The turn is of this thread, so nobody uses the table meanwhile.
             true => self.work_at_length(host, work),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::super::failure::{Failure, Outcome};
 use super::super::turn::TurnHost;
-use super::{AnySnapshot, Content, Cost, Entry, TableHandle, step_by_step, used_by_itself};
+use super::{AnySnapshot, Cost, Entry, TableContent, TableHandle, step_by_step, used_by_itself};
 use crate::error::Result;
 use crate::table::{
     Backup, BackupFile, BackupOptions, Cursor, KeyRange, PackedEntries, Scan, Stat, View,
@@ -16,8 +16,8 @@ impl<C: Clone> TableHandle<C> {
         if self.is_closed() {
             return Ok(());
         }
-        let close = |content: &mut Content| {
-            let mut closed = std::mem::replace(content, Content::Closed);
+        let close = |content: &mut TableContent| {
+            let mut closed = std::mem::replace(content, TableContent::Closed);
             closed.table_mut().and_then(|table| table.close())
         };
         let ended = self.change_at_length(host, close);
@@ -64,7 +64,7 @@ impl<C: Clone> TableHandle<C> {
         self.change_by_cost(host, Cost::Brief, |table| table.create(key, value))
     }
 
-    /// As [`Values::append`](crate::table::Values::append).
+    /// As [`ValueType::append`](crate::table::ValueType::append).
     pub fn append<H: TurnHost<Caller = C>>(
         &self,
         host: &H,
@@ -75,7 +75,7 @@ impl<C: Clone> TableHandle<C> {
         self.change_by_cost(host, Cost::Brief, |table| values.append(table, key, bytes))
     }
 
-    /// As [`Values::increment`](crate::table::Values::increment).
+    /// As [`ValueType::increment`](crate::table::ValueType::increment).
     pub fn increment<H: TurnHost<Caller = C>>(
         &self,
         host: &H,
@@ -117,7 +117,7 @@ impl<C: Clone> TableHandle<C> {
 
     /// The table as it is now.
     pub fn snapshot<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<AnySnapshot, H> {
-        self.read(host, Content::snapshot)
+        self.read(host, TableContent::snapshot)
     }
 
     /// A cursor over the entries as they are now, before the first.
@@ -158,7 +158,7 @@ impl<C: Clone> TableHandle<C> {
     ) -> Outcome<u64, H> {
         let backup = self.read(host, |content| Backup::of(content.table()?, self.kind()))?;
         let backup = backup.with_values(self.values());
-        let mut state = Writing::Taken(backup);
+        let mut state = BackupProgress::Taken(backup);
         step_by_step(host, &mut || state.step(path, options))?;
         Ok(state.entry_count())
     }
@@ -169,33 +169,35 @@ impl<C: Clone> TableHandle<C> {
 }
 
 /// Progress of a backup.
-pub(in super::super) enum Writing {
+pub(in super::super) enum BackupProgress {
     Taken(Backup),
     Begun(BackupFile),
     /// With so many entries; none where it failed.
     Ended(u64),
 }
 
-impl Writing {
+impl BackupProgress {
     /// Does some more of it, and says whether there is more to do.
     pub(in super::super) fn step(&mut self, path: &Path, options: BackupOptions) -> Result<bool> {
-        match std::mem::replace(self, Writing::Ended(0)) {
-            Writing::Taken(backup) => *self = Writing::Begun(backup.begin(path, options)?),
-            Writing::Begun(mut file) => match file.step()? {
-                true => *self = Writing::Begun(file),
+        match std::mem::replace(self, BackupProgress::Ended(0)) {
+            BackupProgress::Taken(backup) => {
+                *self = BackupProgress::Begun(backup.begin(path, options)?)
+            }
+            BackupProgress::Begun(mut file) => match file.step()? {
+                true => *self = BackupProgress::Begun(file),
                 false => {
-                    *self = Writing::Ended(file.finish()?);
+                    *self = BackupProgress::Ended(file.finish()?);
                     return Ok(false);
                 }
             },
-            Writing::Ended(_) => return Ok(false),
+            BackupProgress::Ended(_) => return Ok(false),
         }
         Ok(true)
     }
 
     fn entry_count(&self) -> u64 {
         match self {
-            Writing::Ended(count) => *count,
+            BackupProgress::Ended(count) => *count,
             _ => 0,
         }
     }

@@ -12,14 +12,14 @@ use crate::table::Scan;
 const STEP_LEN: usize = 64;
 
 /// Entries one after another, until they end or the walk is closed.
-pub struct Walk {
+pub struct EntryWalk {
     scan: RefCell<Option<Box<dyn Scan>>>,
 }
 
-impl Walk {
+impl EntryWalk {
     /// The entries of `scan`.
-    pub fn new(scan: Box<dyn Scan>) -> Walk {
-        Walk { scan: RefCell::new(Some(scan)) }
+    pub fn new(scan: Box<dyn Scan>) -> EntryWalk {
+        EntryWalk { scan: RefCell::new(Some(scan)) }
     }
 
     /// The scan, for a face that copies nothing. Nobody else uses it meanwhile.

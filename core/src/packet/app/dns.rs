@@ -25,7 +25,7 @@ const NAME_MAX: usize = 255;
 
 /// Parts of a message that are read.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::packet) struct Message {
+pub(in crate::packet) struct DnsMessage {
     id: u16,
     /// The code of a response; none for a query.
     rcode: Option<u8>,
@@ -37,9 +37,9 @@ pub(in crate::packet) struct Message {
     answers: Option<String>,
 }
 
-impl Message {
+impl DnsMessage {
     /// Reads a message as far as it was captured; nothing where it is not one.
-    pub(super) fn read(bytes: &[u8]) -> Option<Message> {
+    pub(super) fn read(bytes: &[u8]) -> Option<DnsMessage> {
         let mut reader = Reader::new(bytes);
         let header = reader.array_ref::<HEADER_LEN>()?;
         let questions = u16::from_be_bytes([header[4], header[5]]);
@@ -50,7 +50,7 @@ impl Message {
         };
         let id = u16::from_be_bytes([header[0], header[1]]);
         let rcode = (header[2] & RESPONSE != 0).then_some(header[3] & RCODE);
-        let mut message = Message { id, rcode, query, query_type: None, answers: None };
+        let mut message = DnsMessage { id, rcode, query, query_type: None, answers: None };
         message.read_rest(&mut reader, questions, answers);
         Some(message)
     }
@@ -186,17 +186,20 @@ mod tests {
 
     #[test]
     fn a_query_has_a_name_and_a_type() {
-        let message = Message::read(QUERY).unwrap();
+        let message = DnsMessage::read(QUERY).unwrap();
         assert_eq!(message.query.as_deref(), Some("www.example.org"));
         assert_eq!((message.query_type, message.answers), (Some(28), None));
     }
 
     #[test]
     fn a_response_has_a_code_and_a_query_has_none() {
-        assert_eq!(Message::read(QUERY).map(|query| (query.id, query.rcode)), Some((0x1234, None)));
+        assert_eq!(
+            DnsMessage::read(QUERY).map(|query| (query.id, query.rcode)),
+            Some((0x1234, None))
+        );
         let mut bytes = response(&[]);
         bytes[3] = 0x83;
-        assert_eq!(Message::read(&bytes).and_then(|message| message.rcode), Some(3));
+        assert_eq!(DnsMessage::read(&bytes).and_then(|message| message.rcode), Some(3));
     }
 
     #[test]
@@ -208,7 +211,7 @@ mod tests {
             (b"\xc0\x0c", 1, &[192, 0, 2, 1]),
             (b"\xc0\x0c", 1, &[192, 0, 2]),
         ]);
-        let message = Message::read(&bytes).unwrap();
+        let message = DnsMessage::read(&bytes).unwrap();
         assert_eq!(message.answers.as_deref(), Some("2001:db8::7,192.0.2.1"));
     }
 
@@ -216,13 +219,13 @@ mod tests {
     fn a_message_that_is_cut_tells_what_is_there() {
         let bytes =
             response(&[(b"\xc0\x0c", 1, &[192, 0, 2, 1]), (b"\xc0\x0c", 1, &[192, 0, 2, 2])]);
-        let whole = Message::read(&bytes).unwrap();
+        let whole = DnsMessage::read(&bytes).unwrap();
         assert_eq!(whole.answers.as_deref(), Some("192.0.2.1,192.0.2.2"));
-        let cut = Message::read(&bytes[..bytes.len() - 1]).unwrap();
+        let cut = DnsMessage::read(&bytes[..bytes.len() - 1]).unwrap();
         assert_eq!(cut.answers.as_deref(), Some("192.0.2.1"));
-        let no_type = Message::read(&QUERY[..QUERY.len() - 3]).unwrap();
+        let no_type = DnsMessage::read(&QUERY[..QUERY.len() - 3]).unwrap();
         assert_eq!((no_type.query.as_deref(), no_type.query_type), (Some("www.example.org"), None));
-        assert_eq!(Message::read(&QUERY[..20]), None);
+        assert_eq!(DnsMessage::read(&QUERY[..20]), None);
     }
 
     #[test]
@@ -230,7 +233,7 @@ mod tests {
         let mut bytes = QUERY.to_vec();
         bytes[5] = 2;
         bytes.extend_from_slice(b"\x80");
-        let message = Message::read(&bytes).unwrap();
+        let message = DnsMessage::read(&bytes).unwrap();
         let expected = (Some("www.example.org"), Some(28));
         assert_eq!((message.query.as_deref(), message.query_type), expected);
     }
@@ -242,7 +245,7 @@ mod tests {
             let mut bytes = QUERY[..HEADER_LEN].to_vec();
             bytes.extend_from_slice(name);
             bytes.extend_from_slice(&[0, 1, 0, 1]);
-            assert_eq!(Message::read(&bytes), None, "{name:?}");
+            assert_eq!(DnsMessage::read(&bytes), None, "{name:?}");
         }
     }
 
@@ -250,11 +253,11 @@ mod tests {
     fn a_name_of_the_root_is_empty_and_one_without_end_is_none() {
         let mut root = QUERY[..HEADER_LEN].to_vec();
         root.extend_from_slice(&[0, 0, 2, 0, 1]);
-        let message = Message::read(&root).unwrap();
+        let message = DnsMessage::read(&root).unwrap();
         assert_eq!((message.query.as_deref(), message.query_type), (Some(""), Some(2)));
         let mut long = QUERY[..HEADER_LEN].to_vec();
         (0..5).for_each(|_| long.extend_from_slice(&[[63; 1].as_slice(), &[b'x'; 63]].concat()));
         long.extend_from_slice(&[0, 0, 1, 0, 1]);
-        assert_eq!(Message::read(&long), None);
+        assert_eq!(DnsMessage::read(&long), None);
     }
 }

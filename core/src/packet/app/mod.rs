@@ -11,7 +11,7 @@ use crate::batch::Value;
 /// Content that the payload of a packet was understood as.
 #[derive(Debug)]
 pub(super) enum Application {
-    Dns(dns::Message),
+    Dns(dns::DnsMessage),
     /// The server name of a TLS ClientHello.
     Tls(String),
     /// The Host header of an HTTP request.
@@ -22,7 +22,7 @@ impl Application {
     /// Reads the payload of `packet`, if it is one of these.
     pub(super) fn of(packet: &Packet, payload: &[u8]) -> Option<Self> {
         match packet.proto()? {
-            proto::UDP if is_dns(packet) => dns::Message::read(payload).map(Application::Dns),
+            proto::UDP if is_dns(packet) => dns::DnsMessage::read(payload).map(Application::Dns),
             proto::TCP if packet.has(Field::TcpFlags) => match payload.first()? {
                 &tls::HANDSHAKE | &tls::CHANGE_CIPHER_SPEC => {
                     tls::server_name(payload).map(Application::Tls)

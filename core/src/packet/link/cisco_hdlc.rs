@@ -1,6 +1,6 @@
 //! Cisco HDLC (RFC 1547, section 4.3.1): an address, a control byte, an EtherType.
 
-use crate::packet::Walk;
+use crate::packet::PacketWalk;
 use crate::wire::{Endian::Big, Reader};
 
 /// Addresses of frames to one station and to all.
@@ -15,7 +15,7 @@ pub(super) fn is_cisco_hdlc(bytes: &[u8]) -> bool {
     matches!(bytes, [UNICAST | MULTICAST, ..])
 }
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     #[inline(never)]
     pub(in crate::packet) fn cisco_hdlc(&mut self, mut bytes: Reader<'_>) {
         let address_and_control = bytes.take(2);

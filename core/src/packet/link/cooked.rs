@@ -1,7 +1,7 @@
 //! Link types that stand in for a real header: BSD's address family, Linux's cooked captures.
 
 use super::ethertype;
-use crate::packet::Walk;
+use crate::packet::PacketWalk;
 use crate::wire::{Endian, Endian::Big, Reader};
 
 /// Frames without EtherType in a Linux cooked capture: 802.2 logical link control.
@@ -30,7 +30,7 @@ fn in_order(value: u32) -> u32 {
     }
 }
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     /// Address family in the byte order of a machine that the file does not name, or what some systems have in its
     /// place: an EtherType, or the framing of PPP.
     pub(in crate::packet) fn null(&mut self, mut bytes: Reader<'_>) {

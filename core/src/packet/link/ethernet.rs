@@ -2,13 +2,13 @@
 //! EtherType leads to.
 
 use super::ethertype;
-use crate::packet::{Field, Walk};
+use crate::packet::{Field, PacketWalk};
 use crate::wire::{Endian::Big, Reader};
 
 /// Below this the type field of an Ethernet header is a length (IEEE 802.3, clause 3.2.6).
 const ETHERTYPE_MIN: u16 = 0x0600;
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     /// Destination, source, type: 14 bytes.
     #[inline(always)]
     pub(in crate::packet) fn ethernet(&mut self, mut bytes: Reader<'_>) {

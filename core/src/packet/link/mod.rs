@@ -9,7 +9,7 @@ mod ppp;
 
 pub(super) use mac::{Macs, macs};
 
-use super::{Status, Walk};
+use super::{PacketWalk, Status};
 use crate::wire::{Endian, Reader};
 
 /// A link-layer type as capture files number it (<https://www.tcpdump.org/linktypes.html>), without
@@ -74,7 +74,7 @@ pub(super) mod ethertype {
     pub(in crate::packet) const QINQ_OLD: u16 = 0x9100;
 }
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     /// A frame of `link_type` begins at the cursor.
     #[inline(always)]
     pub(super) fn link(&mut self, link_type: LinkType, bytes: Reader<'_>) {

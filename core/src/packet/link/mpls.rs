@@ -1,9 +1,9 @@
 //! MPLS label stacks (RFC 3032).
 
-use crate::packet::Walk;
+use crate::packet::PacketWalk;
 use crate::wire::{Endian::Big, Reader};
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     /// Labels down to the one marked as the bottom. Nothing says what follows; an IP version in
     /// the first four bits is taken for IP, as routers do (RFC 4928, section 3).
     #[inline(never)]

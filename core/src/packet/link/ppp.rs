@@ -1,7 +1,7 @@
 //! PPP (RFC 1661), HDLC-like framing (RFC 1662) and PPPoE (RFC 2516).
 
 use super::cisco_hdlc::is_cisco_hdlc;
-use crate::packet::Walk;
+use crate::packet::PacketWalk;
 use crate::wire::{Endian::Big, Reader};
 
 const IPV4: u16 = 0x0021;
@@ -9,7 +9,7 @@ const IPV6: u16 = 0x0057;
 const MPLS: u16 = 0x0281;
 const MPLS_MULTICAST: u16 = 0x0283;
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     /// A frame that may begin with the HDLC address and control bytes, or be one of Cisco's.
     pub(in crate::packet) fn ppp_hdlc(&mut self, mut bytes: Reader<'_>) {
         if is_cisco_hdlc(bytes.rest()) {

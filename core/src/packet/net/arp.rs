@@ -1,13 +1,13 @@
 //! Address resolution (RFC 826), and reverse (RFC 903).
 
 use super::super::link::ethertype;
-use crate::packet::{Field, Walk};
+use crate::packet::{Field, PacketWalk};
 use crate::wire::{Endian::Big, Reader};
 
 /// Hardware type of ATM, whose messages have a layout of their own (RFC 2225).
 const ATM: u16 = 19;
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     /// Hardware and protocol types and address lengths, operation, then the two address pairs.
     /// Addresses are told where the protocol is IPv4.
     #[inline(never)]

@@ -1,14 +1,14 @@
 //! IPv4 (RFC 791).
 
 use super::IpPayload;
-use crate::packet::{Field, FieldSet, Status, Walk};
+use crate::packet::{Field, FieldSet, PacketWalk, Status};
 use crate::wire::Reader;
 
 const HEADER_LEN_MIN: usize = 20;
 const MORE_FRAGMENTS: u16 = 0x2000;
 const FRAGMENT_OFFSET: u16 = 0x1fff;
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     #[inline(always)]
     pub(super) fn ipv4(&mut self, mut bytes: Reader<'_>) {
         let on_wire = self.on_wire(&bytes);

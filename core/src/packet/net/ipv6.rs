@@ -1,7 +1,7 @@
 //! IPv6 and its extension headers (RFC 8200).
 
 use super::{IpPayload, authentication_len};
-use crate::packet::{Field, FieldSet, Walk};
+use crate::packet::{Field, FieldSet, PacketWalk};
 use crate::wire::Reader;
 
 /// Extension headers that a packet's protocol number may hide behind.
@@ -14,7 +14,7 @@ mod extension {
     pub(super) const MOBILITY: u8 = 135;
 }
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     #[inline(always)]
     pub(super) fn ipv6(&mut self, mut bytes: Reader<'_>) {
         let on_wire = self.on_wire(&bytes);

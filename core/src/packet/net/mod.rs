@@ -6,7 +6,7 @@ mod ipv6;
 
 pub(super) use ipv4::mapped;
 
-use super::{Field, FieldSet, Walk};
+use super::{Field, FieldSet, PacketWalk};
 use crate::wire::Reader;
 
 /// Protocol numbers of the IP header (IANA, "Assigned Internet Protocol Numbers").
@@ -50,7 +50,7 @@ fn authentication_len(words: u8) -> usize {
     (usize::from(words) + 2) * 4
 }
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     /// An IP packet of either version: the first four bits tell, whatever led here.
     #[inline(always)]
     pub(super) fn ip(&mut self, bytes: Reader<'_>) {

@@ -1,9 +1,9 @@
 //! ICMP (RFC 792) and ICMPv6 (RFC 4443): type and code.
 
 use crate::packet::net::IpPayload;
-use crate::packet::{Field, Walk};
+use crate::packet::{Field, PacketWalk};
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     #[inline(never)]
     pub(in crate::packet) fn icmp(&mut self, mut payload: IpPayload<'_>) {
         let Some([kind, code]) = payload.bytes.array() else { return self.truncated() };

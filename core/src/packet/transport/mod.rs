@@ -6,9 +6,9 @@ mod tcp;
 mod udp;
 
 use super::net::IpPayload;
-use super::{Field, FieldSet, Walk};
+use super::{Field, FieldSet, PacketWalk};
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     /// Source and destination port, the first four bytes of TCP, UDP and SCTP alike.
     #[inline(always)]
     fn ports(&mut self, payload: &mut IpPayload<'_>) -> bool {

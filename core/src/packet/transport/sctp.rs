@@ -1,11 +1,11 @@
 //! SCTP (RFC 9260), its common header only.
 
-use crate::packet::Walk;
+use crate::packet::PacketWalk;
 use crate::packet::net::IpPayload;
 
 const HEADER_LEN: u32 = 12;
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     #[inline(never)]
     pub(in crate::packet) fn sctp(&mut self, mut payload: IpPayload<'_>) {
         let at = self.position(&payload.bytes);

@@ -1,12 +1,12 @@
 //! TCP (RFC 9293).
 
 use crate::packet::net::IpPayload;
-use crate::packet::{Field, Walk};
+use crate::packet::{Field, PacketWalk};
 use crate::wire::Endian::Big;
 
 const HEADER_LEN_MIN: u32 = 20;
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     #[inline(always)]
     pub(in crate::packet) fn tcp(&mut self, mut payload: IpPayload<'_>) {
         let at = self.position(&payload.bytes);

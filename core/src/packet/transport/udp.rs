@@ -1,12 +1,12 @@
 //! UDP (RFC 768).
 
-use crate::packet::Walk;
+use crate::packet::PacketWalk;
 use crate::packet::net::IpPayload;
 use crate::wire::Endian::Big;
 
 const HEADER_LEN: u32 = 8;
 
-impl Walk<'_> {
+impl PacketWalk<'_> {
     #[inline(always)]
     pub(in crate::packet) fn udp(&mut self, mut payload: IpPayload<'_>) {
         let at = self.position(&payload.bytes);

@@ -10,12 +10,12 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::format::{Evidence, Journal, State, cut_hash_of};
+use super::format::{Evidence, Journal, JournalState, cut_hash_of};
 use crate::pstore::blocks::{BLOCK_LEN, unchanged_sum};
 
 /// Order in which bytes of a file may have become new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
+enum WriteOrder {
     AsWritten,
     Any,
 }
@@ -26,8 +26,8 @@ impl Journal {
     pub(in crate::pstore) fn fits(&self, file: &[u8], boot: u128) -> bool {
         let is_same_run = boot == self.header.boot && boot != 0;
         let order = match self.state {
-            State::Live if is_same_run => Order::AsWritten,
-            _ => Order::Any,
+            JournalState::Live if is_same_run => WriteOrder::AsWritten,
+            _ => WriteOrder::Any,
         };
         let difference = &self.difference;
         let lens = difference.common_len()..=difference.old_len.max(difference.new_len);
@@ -38,15 +38,15 @@ impl Journal {
             && unchanged_sum(difference, file) == self.header.unchanged
     }
 
-    fn growth_fits(&self, file: &[u8], order: Order) -> bool {
+    fn growth_fits(&self, file: &[u8], order: WriteOrder) -> bool {
         let growth = self.difference.growth();
         let new = self.new_bytes().last().map_or(&[][..], |(_, new)| new);
         let there = file.get(growth.start..file.len().min(growth.end)).unwrap_or_default();
-        let is_any = order == Order::Any;
+        let is_any = order == WriteOrder::Any;
         there.iter().zip(new).all(|(byte, new)| byte == new || (is_any && *byte == 0))
     }
 
-    fn cut_fits(&self, file: &[u8], order: Order) -> bool {
+    fn cut_fits(&self, file: &[u8], order: WriteOrder) -> bool {
         let cut = self.difference.cut();
         let there = file.get(cut.start..).unwrap_or_default();
         if cut.is_empty() || there.is_empty() {
@@ -54,18 +54,18 @@ impl Journal {
         }
         let old = self.cut_evidence();
         match order {
-            Order::AsWritten if there.len() != cut.len() => false,
-            Order::AsWritten if self.header.old_whole => there == old,
-            Order::Any if self.header.old_whole => {
+            WriteOrder::AsWritten if there.len() != cut.len() => false,
+            WriteOrder::AsWritten if self.header.old_whole => there == old,
+            WriteOrder::Any if self.header.old_whole => {
                 there.iter().zip(old).all(|(byte, old)| byte == old || *byte == 0)
             }
             _ => cut_hash_of(cut.start, there).to_le_bytes() == old,
         }
     }
 
-    fn ranges_fit(&self, file: &[u8], order: Order) -> bool {
+    fn ranges_fit(&self, file: &[u8], order: WriteOrder) -> bool {
         // True if only old bytes may follow, as the new ones end before.
-        let mut is_old = order == Order::AsWritten && self.is_before_ranges(file);
+        let mut is_old = order == WriteOrder::AsWritten && self.is_before_ranges(file);
         for ((evidence, held), (range, new)) in self.evidence().zip(self.new_bytes()) {
             let mut look = Look { file, range, new, order, is_old, torn: 0 };
             if !look.at(&evidence, held) {
@@ -75,7 +75,7 @@ impl Journal {
         }
         // The end is cut when all ranges are written.
         let is_cut = !self.difference.cut().is_empty() && file.len() == self.difference.new_len;
-        order == Order::Any || !is_cut || !is_old
+        order == WriteOrder::Any || !is_cut || !is_old
     }
 
     /// Returns true if the growth is not all there, before which no range is written.
@@ -89,7 +89,7 @@ struct Look<'a> {
     file: &'a [u8],
     range: Range<usize>,
     new: &'a [u8],
-    order: Order,
+    order: WriteOrder,
     is_old: bool,
     /// Blocks that are neither old nor new, as only the one may be in which writing stopped.
     torn: usize,
@@ -116,7 +116,7 @@ impl Look<'_> {
     /// Returns true if bytes fit, given the old ones.
     fn bytes(&mut self, part: &Range<usize>, old: &[u8]) -> bool {
         let (there, new) = (&self.file[part.clone()], self.new_in(part));
-        if self.order == Order::Any {
+        if self.order == WriteOrder::Any {
             return there
                 .iter()
                 .zip(new)
@@ -140,12 +140,12 @@ impl Look<'_> {
             return true;
         }
         if xxh3_64(there).to_le_bytes() == hash {
-            self.is_old |= self.order == Order::AsWritten;
+            self.is_old |= self.order == WriteOrder::AsWritten;
             return true;
         }
         self.torn += 1;
         let may_be_torn = !self.is_old;
-        self.is_old |= self.order == Order::AsWritten;
+        self.is_old |= self.order == WriteOrder::AsWritten;
         may_be_torn
     }
 }

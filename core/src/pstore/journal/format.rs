@@ -31,7 +31,7 @@ const CHECKED_FROM: usize = 17;
 
 /// State of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum JournalState {
     /// It says nothing.
     Void = 0,
     /// The file is as it was, as it is to be, or on the way, as far as the writing came.
@@ -42,7 +42,7 @@ pub(super) enum State {
 
 /// The fields of a header that a checksum covers.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::pstore) struct Header {
+pub(in crate::pstore) struct JournalHeader {
     /// True if all old bytes are in the journal, and not hashes of some.
     pub(in crate::pstore) old_whole: bool,
     /// The run of the system in which it was written.
@@ -54,12 +54,12 @@ pub(in crate::pstore) struct Header {
     pub(in crate::pstore) range_count: u64,
 }
 
-impl Header {
+impl JournalHeader {
     /// The whole header, before `checksum` is known, which goes to [`put_checksum`].
     pub(super) fn encoded(&self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         bytes[..8].copy_from_slice(&MAGIC);
-        bytes[STATE_AT] = State::Live as u8;
+        bytes[STATE_AT] = JournalState::Live as u8;
         bytes[17] = if self.old_whole { OLD_WHOLE } else { 0 };
         bytes[20..24].copy_from_slice(&FORMAT.to_le_bytes());
         bytes[24..40].copy_from_slice(&self.boot.to_le_bytes());
@@ -71,7 +71,7 @@ impl Header {
     }
 
     /// `None` if it is torn.
-    fn decoded(bytes: &[u8]) -> Result<Option<Header>> {
+    fn decoded(bytes: &[u8]) -> Result<Option<JournalHeader>> {
         let Some(rest) = bytes.get(FORMAT_AT..HEADER_LEN) else { return Ok(None) };
         let mut reader = Reader::new(rest);
         let format = reader.u32(Endian::Little).unwrap_or(0);
@@ -89,7 +89,7 @@ impl Header {
             let (old_len, new_len, unchanged) = (number()?, number()?, number()?);
             let range_count = number()?;
             let old_whole = flags & OLD_WHOLE != 0;
-            Some(Header { old_whole, boot, old_len, new_len, unchanged, range_count })
+            Some(JournalHeader { old_whole, boot, old_len, new_len, unchanged, range_count })
         };
         Ok(if format == FORMAT { decoded() } else { None })
     }
@@ -156,9 +156,9 @@ pub(super) fn cut_hash_of(start: usize, bytes: &[u8]) -> u64 {
 /// A journal that is whole.
 #[derive(Debug)]
 pub(in crate::pstore) struct Journal {
-    pub(super) header: Header,
+    pub(super) header: JournalHeader,
     pub(in crate::pstore) difference: Difference,
-    pub(super) state: State,
+    pub(super) state: JournalState,
     bytes: Vec<u8>,
     /// Offset of the evidence, and of the new bytes behind it.
     evidence_at: usize,
@@ -172,12 +172,14 @@ impl Journal {
     ///
     /// [`ErrorKind::Format`] if it is of a newer format.
     pub(super) fn decode(bytes: Vec<u8>) -> Result<Option<Journal>> {
-        let Some(state @ (State::Live | State::Undoing)) = state(&bytes) else { return Ok(None) };
-        let Some(header) = Header::decoded(&bytes)? else { return Ok(None) };
+        let Some(state @ (JournalState::Live | JournalState::Undoing)) = state(&bytes) else {
+            return Ok(None);
+        };
+        let Some(header) = JournalHeader::decoded(&bytes)? else { return Ok(None) };
         Ok(Self::checked(header, state, bytes))
     }
 
-    fn checked(header: Header, state: State, bytes: Vec<u8>) -> Option<Journal> {
+    fn checked(header: JournalHeader, state: JournalState, bytes: Vec<u8>) -> Option<Journal> {
         let difference = ranges(&header, &bytes)?;
         let evidence_at = Evidence::start(&difference) as usize;
         let cut = difference.cut();
@@ -246,19 +248,19 @@ impl Journal {
 
 /// Reads the state of a journal from the first bytes of its file; `None` if they are not of a journal. A power
 /// cut may have left the first of them, and zeros.
-pub(super) fn state(bytes: &[u8]) -> Option<State> {
+pub(super) fn state(bytes: &[u8]) -> Option<JournalState> {
     if !bytes.iter().zip(&MAGIC).all(|(byte, ours)| byte == ours || *byte == 0) {
         return None;
     }
     Some(match bytes.get(STATE_AT) {
-        Some(1) if bytes.starts_with(&MAGIC) => State::Live,
-        Some(2) if bytes.starts_with(&MAGIC) => State::Undoing,
-        _ => State::Void,
+        Some(1) if bytes.starts_with(&MAGIC) => JournalState::Live,
+        Some(2) if bytes.starts_with(&MAGIC) => JournalState::Undoing,
+        _ => JournalState::Void,
     })
 }
 
 /// The ranges of a journal, if they are what ranges are.
-fn ranges(header: &Header, bytes: &[u8]) -> Option<Difference> {
+fn ranges(header: &JournalHeader, bytes: &[u8]) -> Option<Difference> {
     let count = usize::try_from(header.range_count).ok()?;
     let list = bytes.get(HEADER_LEN..HEADER_LEN.checked_add(count.checked_mul(16)?)?)?;
     let old_len = usize::try_from(header.old_len).ok()?;

@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use super::Durability;
 use crate::error::{Error, Result};
 use crate::files::{
-    FileOwner, FileSystem, Found, LockKind, SharedFile, SharedMode, Storage, Stranger,
+    FileOwner, FileSystem, FoundFile, LockKind, SharedFile, SharedMode, Storage, Stranger,
 };
 pub(super) use format::Journal;
-pub(super) use format::{Evidence, Header, cut_hash};
-use format::{STATE_AT, State, state};
-pub(super) use writer::Writer;
+pub(super) use format::{Evidence, JournalHeader, cut_hash};
+use format::{JournalState, STATE_AT, state};
+pub(super) use writer::JournalWriter;
 
 /// Bytes of the disk that a void journal may keep.
 const KEPT_LEN: u64 = 16 << 20;
@@ -28,7 +28,7 @@ const KEPT_LEN: u64 = 16 << 20;
 pub(super) struct JournalFile {
     /// Path of the file, once somebody asked for it.
     path: Option<PathBuf>,
-    opened: Option<Opened>,
+    opened: Option<OpenedJournal>,
     /// True if its name survives a power cut.
     is_named_for_good: bool,
     /// Bytes of the journal that was written last.
@@ -37,7 +37,7 @@ pub(super) struct JournalFile {
 }
 
 #[derive(Debug)]
-struct Opened {
+struct OpenedJournal {
     file: Box<dyn SharedFile>,
     is_writable: bool,
     /// Whose the store was when this was made for the same people, where that was us.
@@ -123,10 +123,10 @@ impl JournalFile {
         });
         match found {
             // Another file of that name stays as it is.
-            Ok(Found::File(file)) if state(&beginning(&*file)?).is_some() => {
-                self.opened = Some(Opened { file, is_writable, made_for: None });
+            Ok(FoundFile::File(file)) if state(&beginning(&*file)?).is_some() => {
+                self.opened = Some(OpenedJournal { file, is_writable, made_for: None });
             }
-            Ok(Found::Stranger(stranger)) if !matches!(stranger, Stranger::Kind(_)) => {
+            Ok(FoundFile::Stranger(stranger)) if !matches!(stranger, Stranger::Kind(_)) => {
                 return Ok(Some(stranger));
             }
             Ok(_) => {}
@@ -210,9 +210,9 @@ impl JournalFile {
         let Some(path) = &self.path else { return true };
         let look = || -> io::Result<bool> {
             Ok(match system.open_found(path, false, like.owner()?.user)? {
-                Found::File(file) => is_live(&*file)?,
-                Found::Nothing => false,
-                Found::Stranger(_) => true,
+                FoundFile::File(file) => is_live(&*file)?,
+                FoundFile::Nothing => false,
+                FoundFile::Stranger(_) => true,
             })
         };
         look().unwrap_or_else(|error| !is_no_journal(&error))
@@ -238,25 +238,26 @@ impl JournalFile {
         let owner = like.owner()?;
         let path = self.path(system, store)?;
         let file = match system.open_found(path, true, owner.user)? {
-            Found::File(file) => file,
-            Found::Nothing => system.open(path, SharedMode::CreateLike(owner))?,
-            Found::Stranger(stranger) => return Ok(Some(stranger)),
+            FoundFile::File(file) => file,
+            FoundFile::Nothing => system.open(path, SharedMode::CreateLike(owner))?,
+            FoundFile::Stranger(stranger) => return Ok(Some(stranger)),
         };
         if state(&beginning(&*file)?).is_none() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        self.opened = Some(Opened { file, is_writable: true, made_for: Some(owner) });
+        self.opened = Some(OpenedJournal { file, is_writable: true, made_for: Some(owner) });
         Ok(None)
     }
 
     /// Writes a journal: a header, and what `fill` puts behind it.
     pub(super) fn write(
         &mut self,
-        header: &Header,
-        fill: impl FnOnce(&mut Writer<'_>) -> io::Result<()>,
+        header: &JournalHeader,
+        fill: impl FnOnce(&mut JournalWriter<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         let Some(opened) = &self.opened else { return Err(io::ErrorKind::NotFound.into()) };
-        let mut writer = Writer::new(&*opened.file, header, std::mem::take(&mut self.buffer));
+        let mut writer =
+            JournalWriter::new(&*opened.file, header, std::mem::take(&mut self.buffer));
         fill(&mut writer)?;
         (self.len, self.buffer) = writer.finish()?;
         Ok(())
@@ -269,10 +270,10 @@ impl JournalFile {
 
     /// Says that the writing which the journal tells of is being undone.
     pub(super) fn mark_undoing(&self) -> io::Result<()> {
-        self.set_state(State::Undoing)
+        self.set_state(JournalState::Undoing)
     }
 
-    fn set_state(&self, state: State) -> io::Result<()> {
+    fn set_state(&self, state: JournalState) -> io::Result<()> {
         match &self.opened {
             // One byte, which cannot be torn.
             Some(opened) => opened.file.write_at(STATE_AT as u64, &[state as u8]),
@@ -282,7 +283,7 @@ impl JournalFile {
 
     /// Makes the journal void.
     pub(super) fn make_void(&mut self, system: &dyn FileSystem) -> Result<()> {
-        if let Err(error) = self.set_state(State::Void) {
+        if let Err(error) = self.set_state(JournalState::Void) {
             // A missing journal cannot be taken for live either.
             let removed = self.path.as_deref().map_or(Ok(()), |path| system.remove(path));
             self.opened = None;
@@ -303,7 +304,7 @@ impl JournalFile {
         let (Some(path), Some(opened)) = (&self.path, &self.opened) else { return };
         let is_ours = || -> io::Result<bool> {
             let version = opened.file.version()?;
-            let is_void = state(&beginning(&*opened.file)?) == Some(State::Void);
+            let is_void = state(&beginning(&*opened.file)?) == Some(JournalState::Void);
             Ok(is_void && system.version(path)?.is_some_and(|named| named.id == version.id))
         };
         if opened.is_writable && is_ours().unwrap_or(false) {
@@ -335,7 +336,7 @@ fn beginning(file: &dyn Storage) -> io::Result<Vec<u8>> {
 }
 
 fn is_live(file: &dyn Storage) -> io::Result<bool> {
-    Ok(matches!(state(&beginning(file)?), Some(State::Live | State::Undoing)))
+    Ok(matches!(state(&beginning(file)?), Some(JournalState::Live | JournalState::Undoing)))
 }
 
 /// All bytes of a file.

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::format::{HEADER_LEN, Header, checked, put_checksum};
+use super::format::{HEADER_LEN, JournalHeader, checked, put_checksum};
 use crate::files::Storage;
-use crate::pstore::blocks::Blocks;
+use crate::pstore::blocks::BlockHashes;
 use crate::pstore::blocks::pieces;
 
 /// Bytes that are gathered for one call.
@@ -17,7 +17,7 @@ const BUFFER_LEN: usize = 256 << 10;
 const LARGE: usize = 32 << 10;
 
 /// A journal on its way to its file. What comes behind the header is given in its order.
-pub(in crate::pstore) struct Writer<'a> {
+pub(in crate::pstore) struct JournalWriter<'a> {
     file: &'a dyn Storage,
     hasher: Xxh3,
     header: [u8; HEADER_LEN],
@@ -26,14 +26,14 @@ pub(in crate::pstore) struct Writer<'a> {
     at: u64,
 }
 
-impl<'a> Writer<'a> {
-    pub(super) fn new(file: &'a dyn Storage, header: &Header, mut buffer: Vec<u8>) -> Self {
+impl<'a> JournalWriter<'a> {
+    pub(super) fn new(file: &'a dyn Storage, header: &JournalHeader, mut buffer: Vec<u8>) -> Self {
         let header = header.encoded();
         let mut hasher = Xxh3::new();
         hasher.update(checked(&header));
         buffer.clear();
         buffer.extend_from_slice(&header);
-        Writer { file, hasher, header, buffer, at: 0 }
+        JournalWriter { file, hasher, header, buffer, at: 0 }
     }
 
     /// Bytes that the checksum covers as they are.
@@ -47,7 +47,7 @@ impl<'a> Writer<'a> {
         &mut self,
         range: Range<usize>,
         bytes: &[u8],
-        blocks: &Blocks,
+        blocks: &BlockHashes,
     ) -> io::Result<()> {
         for piece in pieces(range.clone()) {
             let of_piece = &bytes[piece.start - range.start..piece.end - range.start];

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::error::excerpt;
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
-use crate::table::Values;
+use crate::table::ValueType;
 use crate::{Error, Result};
 
 /// When what was committed is made to survive a power cut. Whatever it says, commits reach the file
@@ -62,7 +62,7 @@ pub struct OpenOptions {
     pub timeout: Duration,
     /// Type of the values: that of a new file, and the one that an existing file must have. Without it, a new file's
     /// are bytes, and of an existing file any will do.
-    pub values: Option<Values>,
+    pub values: Option<ValueType>,
 }
 
 impl Default for OpenOptions {
@@ -73,7 +73,7 @@ impl Default for OpenOptions {
             verify: false,
             sync: SyncMode::Interval,
             timeout: Duration::ZERO,
-            values: Some(Values::BYTES),
+            values: Some(ValueType::BYTES),
         }
     }
 }

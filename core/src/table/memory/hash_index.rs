@@ -32,17 +32,17 @@ const VACANT: u64 = (1 << Address::BITS) - 1;
 
 /// Eight entries: tags, and addresses in two parts.
 #[derive(Debug, Clone, Copy)]
-struct Group {
+struct HashGroup {
     tags: [u16; GROUP_LEN],
     low: [u32; GROUP_LEN],
     high: [u8; GROUP_LEN],
 }
 
-const _: () = assert!(size_of::<Group>() == 7 * GROUP_LEN);
+const _: () = assert!(size_of::<HashGroup>() == 7 * GROUP_LEN);
 
-impl Group {
-    const VACANT: Group =
-        Group { tags: [0; GROUP_LEN], low: [u32::MAX; GROUP_LEN], high: [u8::MAX; GROUP_LEN] };
+impl HashGroup {
+    const VACANT: HashGroup =
+        HashGroup { tags: [0; GROUP_LEN], low: [u32::MAX; GROUP_LEN], high: [u8::MAX; GROUP_LEN] };
 
     /// A bit for each place with that tag.
     #[inline]
@@ -73,9 +73,9 @@ impl Group {
 
 /// Entries without an order; only the last group has vacant places.
 #[derive(Debug, Clone, Default)]
-struct Bucket(Box<[Group]>);
+struct HashBucket(Box<[HashGroup]>);
 
-impl Bucket {
+impl HashBucket {
     fn len(&self) -> usize {
         self.0.last().map_or(0, |last| (self.0.len() - 1) * GROUP_LEN + last.len())
     }
@@ -117,7 +117,7 @@ impl Bucket {
     fn resize(&mut self, groups: usize) {
         let mut longer = std::mem::take(&mut self.0).into_vec();
         longer.reserve_exact(groups.saturating_sub(longer.len()));
-        longer.resize(groups, Group::VACANT);
+        longer.resize(groups, HashGroup::VACANT);
         self.0 = longer.into_boxed_slice();
     }
 
@@ -132,8 +132,8 @@ impl Bucket {
         }
     }
 
-    fn from_entries(entries: &[(u16, u64)]) -> Bucket {
-        let mut bucket = Bucket::default();
+    fn from_entries(entries: &[(u16, u64)]) -> HashBucket {
+        let mut bucket = HashBucket::default();
         bucket.resize(entries.len().div_ceil(GROUP_LEN));
         for (at, (tag, number)) in entries.iter().enumerate() {
             bucket.set(at, *tag, *number);
@@ -142,7 +142,7 @@ impl Bucket {
     }
 }
 
-type Shard = [Bucket; SHARD_LEN];
+type Shard = [HashBucket; SHARD_LEN];
 
 /// Addresses by the hash of their records' keys. A clone costs a step for each shard, and shares all.
 #[derive(Debug, Clone, Default)]
@@ -190,12 +190,12 @@ impl HashIndex {
     }
 
     #[inline]
-    fn bucket(&self, number: usize) -> &Bucket {
+    fn bucket(&self, number: usize) -> &HashBucket {
         &self.shards[number / SHARD_LEN][number % SHARD_LEN]
     }
 
     #[inline]
-    fn bucket_mut(&mut self, number: usize) -> &mut Bucket {
+    fn bucket_mut(&mut self, number: usize) -> &mut HashBucket {
         &mut Arc::make_mut(&mut self.shards[number / SHARD_LEN])[number % SHARD_LEN]
     }
 
@@ -296,8 +296,8 @@ impl HashIndex {
             };
             half.push((tag, address));
         }
-        *self.bucket_mut(number) = Bucket::from_entries(&lower);
-        *self.bucket_mut(number + (1 << level)) = Bucket::from_entries(&upper);
+        *self.bucket_mut(number) = HashBucket::from_entries(&lower);
+        *self.bucket_mut(number + (1 << level)) = HashBucket::from_entries(&upper);
     }
 
     /// Undoes the last split.
@@ -317,8 +317,8 @@ impl HashIndex {
                 entries.push((tag, address));
             }
         }
-        *self.bucket_mut(number) = Bucket::from_entries(&entries);
-        *self.bucket_mut(upper) = Bucket::default();
+        *self.bucket_mut(number) = HashBucket::from_entries(&entries);
+        *self.bucket_mut(upper) = HashBucket::default();
         self.buckets -= 1;
         // One shard is kept in hand, for a table whose size goes up and down by one.
         if self.shards.len() > self.buckets.div_ceil(SHARD_LEN) + 1 {
@@ -332,7 +332,8 @@ impl HashIndex {
         let shards = self.shards.len() * (size_of::<Shard>() + ALLOCATION)
             + self.shards.capacity() * size_of::<Arc<Shard>>();
         // The last groups are half taken on average.
-        let entries = (self.len + self.buckets * GROUP_LEN / 2) * size_of::<Group>() / GROUP_LEN;
+        let entries =
+            (self.len + self.buckets * GROUP_LEN / 2) * size_of::<HashGroup>() / GROUP_LEN;
         shards + entries + self.buckets * ALLOCATION
     }
 }

@@ -34,25 +34,25 @@ const BLOCK_LEN: usize = 16;
 #[derive(Debug)]
 pub struct HashTable {
     seed: u64,
-    content: Content,
+    content: HashContent,
     /// Changes of the open transactions, the last change last.
-    changes: Vec<Change>,
+    changes: Vec<HashChange>,
     /// For each open transaction, the changes made before it.
     savepoints: Vec<usize>,
 }
 
 /// Records, and where they are.
 #[derive(Debug, Default)]
-struct Content {
+struct HashContent {
     heap: RecordHeap,
     index: HashIndex,
 }
 
 /// A change that can be taken back.
 #[derive(Debug)]
-enum Change {
+enum HashChange {
     Entry { hash: u64, old: Option<Address>, new: Option<Address> },
-    Cleared(Box<Content>),
+    Cleared(Box<HashContent>),
 }
 
 impl Default for HashTable {
@@ -67,7 +67,7 @@ impl HashTable {
         HashTable {
             // The standard library's source of randomness for the same purpose.
             seed: RandomState::new().hash_one(0),
-            content: Content::default(),
+            content: HashContent::default(),
             changes: Vec::new(),
             savepoints: Vec::new(),
         }
@@ -108,7 +108,7 @@ impl HashTable {
     fn set(&mut self, hash: u64, old: Option<Address>, new: Option<Address>) {
         self.content.set(self.seed, hash, old, new);
         if !self.savepoints.is_empty() {
-            self.changes.push(Change::Entry { hash, old, new });
+            self.changes.push(HashChange::Entry { hash, old, new });
         }
     }
 
@@ -140,7 +140,7 @@ impl HashTable {
         if !self.savepoints.is_empty() {
             return Ok(());
         }
-        let Content { heap, index } = &mut self.content;
+        let HashContent { heap, index } = &mut self.content;
         let mut bytes_left = len * MOVED_PER_BYTE;
         for _ in 0..MOVED_RECORDS {
             let Some(from) = heap.next_to_move() else { return Ok(()) };
@@ -164,17 +164,17 @@ impl HashTable {
         })
     }
 
-    fn take_back(&mut self, change: Change) {
+    fn take_back(&mut self, change: HashChange) {
         match change {
-            Change::Entry { hash, old, new } => {
+            HashChange::Entry { hash, old, new } => {
                 self.content.take_back(self.seed, hash, old, new);
             }
-            Change::Cleared(content) => self.content = *content,
+            HashChange::Cleared(content) => self.content = *content,
         }
     }
 }
 
-impl Content {
+impl HashContent {
     #[inline]
     fn find(&self, hash: u64, key: &[u8]) -> Option<Address> {
         self.index.find(hash, |address| self.heap.record(address).0 == key)
@@ -192,7 +192,7 @@ impl Content {
 
     /// The entry that was written first of all.
     fn first(&mut self, seed: u64) -> Option<Address> {
-        let Content { heap, index } = self;
+        let HashContent { heap, index } = self;
         heap.first(|address, key| index.contains(xxh3_64_with_seed(key, seed), address))
     }
 
@@ -314,13 +314,13 @@ impl Table for HashTable {
     fn clear(&mut self) -> Result<()> {
         let content = std::mem::take(&mut self.content);
         if !self.savepoints.is_empty() {
-            self.changes.push(Change::Cleared(Box::new(content)));
+            self.changes.push(HashChange::Cleared(Box::new(content)));
         }
         Ok(())
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
-        Ok(Box::new(HashSnapshot(Arc::new(State {
+        Ok(Box::new(HashSnapshot(Arc::new(SnapshotState {
             seed: self.seed,
             records: self.content.heap.snapshot(),
             index: self.content.index.clone(),
@@ -362,7 +362,7 @@ impl Table for HashTable {
                 "expected no open transaction to compact a table, found one",
             ));
         }
-        let mut compacted = Content::default();
+        let mut compacted = HashContent::default();
         let records = self.content.heap.snapshot();
         let mut cursor = HeapCursor::default();
         while let Some((address, key, value)) = records.next(&mut cursor) {
@@ -377,8 +377,8 @@ impl Table for HashTable {
     }
 
     fn stat(&self) -> Result<Stat> {
-        let Content { heap, index } = &self.content;
-        let changes_bytes = self.changes.capacity() * size_of::<Change>();
+        let HashContent { heap, index } = &self.content;
+        let changes_bytes = self.changes.capacity() * size_of::<HashChange>();
         Ok(Stat {
             records: index.len() as u64,
             live_bytes: heap.live_bytes() as u64,
@@ -393,10 +393,10 @@ impl Table for HashTable {
 
 /// A [`HashTable`] as it was.
 #[derive(Debug, Clone)]
-pub struct HashSnapshot(Arc<State>);
+pub struct HashSnapshot(Arc<SnapshotState>);
 
 #[derive(Debug)]
-struct State {
+struct SnapshotState {
     seed: u64,
     records: HeapSnapshot,
     index: HashIndex,
@@ -408,7 +408,7 @@ impl Snapshot for HashSnapshot {
     }
 
     fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        let State { seed, records, index } = &*self.0;
+        let SnapshotState { seed, records, index } = &*self.0;
         let is_it = |address| records.record(address).0 == key;
         let address = index.find(xxh3_64_with_seed(key, *seed), is_it);
         Ok(address.map(|address| found(records.record(address).1)).is_some())
@@ -422,13 +422,13 @@ impl Snapshot for HashSnapshot {
 /// The entries of a [`HashSnapshot`] in the order of their last write.
 #[derive(Debug)]
 pub struct HashScan {
-    state: Arc<State>,
+    state: Arc<SnapshotState>,
     cursor: HeapCursor,
 }
 
 impl Scan for HashScan {
     fn advance(&mut self) -> Result<Option<(&[u8], &[u8])>> {
-        let State { seed, records, index } = &*self.state;
+        let SnapshotState { seed, records, index } = &*self.state;
         while let Some((address, key, value)) = records.next(&mut self.cursor) {
             // To look a key up takes longer than to read its record.
             let is_alive = !records.may_be_dead(address)

@@ -4,7 +4,7 @@
 //! every page has to be copied before it is changed. One of many holds on to the tree, because that
 //! copies each page once, however often it is changed.
 
-use super::tree_entry::{Body, LongEntry};
+use super::tree_entry::{EntryBody, LongEntry};
 use super::tree_node::LEAF_LEN;
 use super::tree_root::Root;
 
@@ -16,10 +16,10 @@ const CHANGES_MAX: usize = 8;
 pub(super) struct Savepoint {
     /// That tree; where it is missing, the tree of today without the changes.
     tree: Option<Root>,
-    changes: Vec<Change>,
+    changes: Vec<TreeChange>,
 }
 
-struct Change {
+struct TreeChange {
     key: Vec<u8>,
     /// The value before, if there was an entry.
     value: Option<Vec<u8>>,
@@ -36,7 +36,7 @@ impl Savepoint {
         if self.changes.len() == CHANGES_MAX || LongEntry::is_needed(LEAF_LEN, len) {
             return self.hold(root);
         }
-        self.changes.push(Change { key: key.to_vec(), value: value.map(<[u8]>::to_vec) });
+        self.changes.push(TreeChange { key: key.to_vec(), value: value.map(<[u8]>::to_vec) });
     }
 
     /// Must hear before `root` is changed in another way.
@@ -48,9 +48,9 @@ impl Savepoint {
     /// The tree to go back to, where `root` is the one of today.
     pub(super) fn restored(&self, root: &Root) -> Root {
         let mut tree = self.tree.as_ref().unwrap_or(root).clone();
-        for Change { key, value } in self.changes.iter().rev() {
+        for TreeChange { key, value } in self.changes.iter().rev() {
             match value {
-                Some(value) => tree.put(key, Body::Value(value)),
+                Some(value) => tree.put(key, EntryBody::Value(value)),
                 None => _ = tree.delete(key),
             }
         }

@@ -1,13 +1,13 @@
 //! Invariants of every tree, for tests to check.
 
-use super::tree_node::{Inner, Node};
+use super::tree_node::{InnerNode, TreeNode};
 use super::tree_page::Page;
 use crate::error::{Error, Result};
 
 /// The number of entries and the bytes of their keys and values, where all is as it must be.
-pub(super) fn check(root: &Node) -> Result<(u64, u64)> {
+pub(super) fn check(root: &TreeNode) -> Result<(u64, u64)> {
     let mut found = Checked::default();
-    let is_empty = matches!(root, Node::Leaf(page) if page.count() == 0);
+    let is_empty = matches!(root, TreeNode::Leaf(page) if page.count() == 0);
     if !is_empty {
         found.add(root, 0)?;
     }
@@ -27,19 +27,19 @@ struct Checked {
 }
 
 impl Checked {
-    fn add(&mut self, node: &Node, depth: usize) -> Result<()> {
+    fn add(&mut self, node: &TreeNode, depth: usize) -> Result<()> {
         match node {
-            Node::Leaf(page) => {
+            TreeNode::Leaf(page) => {
                 if *self.depth.get_or_insert(depth) != depth {
                     return Err(broken("leaves of one depth"));
                 }
                 self.add_leaf(page)
             }
-            Node::Inner(inner) => self.add_inner(inner, depth),
+            TreeNode::Inner(inner) => self.add_inner(inner, depth),
         }
     }
 
-    fn add_inner(&mut self, inner: &Inner, depth: usize) -> Result<()> {
+    fn add_inner(&mut self, inner: &InnerNode, depth: usize) -> Result<()> {
         check_page(inner.separators())?;
         if inner.separators().count() + 1 != inner.children().len() {
             return Err(broken("a separator between two children"));

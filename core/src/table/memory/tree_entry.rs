@@ -49,19 +49,19 @@ impl LongEntry {
 
 /// Content that belongs to a key.
 #[derive(Clone, Copy)]
-pub(super) enum Body<'a> {
+pub(super) enum EntryBody<'a> {
     /// Its value, in the page.
     Value(&'a [u8]),
     /// Key and value, outside of the page.
     Long(&'a Arc<LongEntry>),
 }
 
-impl<'a> Body<'a> {
+impl<'a> EntryBody<'a> {
     #[inline]
     pub(super) fn value(self) -> &'a [u8] {
         match self {
-            Body::Value(value) => value,
-            Body::Long(entry) => entry.value(),
+            EntryBody::Value(value) => value,
+            EntryBody::Long(entry) => entry.value(),
         }
     }
 }
@@ -72,12 +72,12 @@ pub(super) struct Entry<'a> {
     pub(super) prefix: &'a [u8],
     pub(super) head: &'a [u8],
     pub(super) tail: &'a [u8],
-    pub(super) body: Body<'a>,
+    pub(super) body: EntryBody<'a>,
 }
 
 impl<'a> Entry<'a> {
     /// An entry that is in no page yet.
-    pub(super) fn new(key: &'a [u8], body: Body<'a>) -> Self {
+    pub(super) fn new(key: &'a [u8], body: EntryBody<'a>) -> Self {
         Entry { prefix: &[], head: &[], tail: key, body }
     }
 
@@ -135,13 +135,13 @@ fn common_len(one: &[u8], two: &[u8]) -> usize {
 
 /// Bytes that a record takes in a page which does not repeat all but `rest_len` bytes of its key.
 #[inline]
-pub(super) fn record_len(rest_len: usize, body: Body<'_>) -> usize {
+pub(super) fn record_len(rest_len: usize, body: EntryBody<'_>) -> usize {
     let lengths = varint_len(rest_len as u64 * 2);
     match body {
-        Body::Value(value) => {
+        EntryBody::Value(value) => {
             let tail_len = rest_len.saturating_sub(HEAD_LEN);
             lengths + varint_len(value.len() as u64) + tail_len + value.len()
         }
-        Body::Long(_) => lengths + PLACE_LEN,
+        EntryBody::Long(_) => lengths + PLACE_LEN,
     }
 }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::tree_entry::{Body, Entry, LongEntry};
+use super::tree_entry::{Entry, EntryBody, LongEntry};
 use super::tree_page::Page;
 
 /// A leaf's length. A change after a snapshot copies so much at most, and a leaf wastes two pages of
@@ -17,19 +17,19 @@ const INNER_LEN: usize = 4 << 10;
 
 /// A subtree.
 #[derive(Clone)]
-pub(super) enum Node {
+pub(super) enum TreeNode {
     Leaf(Arc<Page>),
-    Inner(Arc<Inner>),
+    Inner(Arc<InnerNode>),
 }
 
 /// A node with nodes below it.
 #[derive(Clone)]
-pub(super) struct Inner {
+pub(super) struct InnerNode {
     /// Keys without values; the one of number `i` is above all of child `i` and not above any of
     /// child `i + 1`.
     separators: Page,
     /// One more than there are separators.
-    children: Vec<Node>,
+    children: Vec<TreeNode>,
 }
 
 /// Result of a put.
@@ -38,14 +38,14 @@ pub(super) struct Put {
     /// The length of the value before, if there was one.
     pub(super) replaced: Option<usize>,
     /// Part that does not fit the node any more: the key that divides it from the node, and the subtree.
-    split: Option<(Vec<u8>, Node)>,
+    split: Option<(Vec<u8>, TreeNode)>,
     /// True if the node became smaller, and may fit with a neighbour.
     has_shrunk: bool,
 }
 
-impl Node {
-    pub(super) fn new() -> Node {
-        Node::Leaf(Arc::new(Page::new(LEAF_LEN)))
+impl TreeNode {
+    pub(super) fn new() -> TreeNode {
+        TreeNode::Leaf(Arc::new(Page::new(LEAF_LEN)))
     }
 
     /// The leaf that has the entry of `key` if there is one.
@@ -54,28 +54,28 @@ impl Node {
         let mut node = self;
         loop {
             match node {
-                Node::Leaf(page) => return page,
-                Node::Inner(inner) => node = &inner.children[inner.child_of(key)],
+                TreeNode::Leaf(page) => return page,
+                TreeNode::Inner(inner) => node = &inner.children[inner.child_of(key)],
             }
         }
     }
 
     /// Sets the value of `key` in the tree that this is the root of.
-    pub(super) fn put_at_root(&mut self, key: &[u8], body: Body<'_>) -> Option<usize> {
+    pub(super) fn put_at_root(&mut self, key: &[u8], body: EntryBody<'_>) -> Option<usize> {
         let put = self.put(key, body);
         if let Some((separator, second)) = put.split {
-            let first = std::mem::replace(self, Node::new());
-            *self = Node::Inner(Arc::new(Inner::new(first, &separator, second)));
+            let first = std::mem::replace(self, TreeNode::new());
+            *self = TreeNode::Inner(Arc::new(InnerNode::new(first, &separator, second)));
         } else if put.has_shrunk {
             self.shorten();
         }
         put.replaced
     }
 
-    fn put(&mut self, key: &[u8], body: Body<'_>) -> Put {
+    fn put(&mut self, key: &[u8], body: EntryBody<'_>) -> Put {
         match self {
-            Node::Leaf(page) => put_in_leaf(Arc::make_mut(page), key, body),
-            Node::Inner(inner) => {
+            TreeNode::Leaf(page) => put_in_leaf(Arc::make_mut(page), key, body),
+            TreeNode::Inner(inner) => {
                 let inner = Arc::make_mut(inner);
                 let at = inner.child_of(key);
                 let mut put = inner.children[at].put(key, body);
@@ -98,9 +98,9 @@ impl Node {
     /// Makes a root that has one child that child.
     fn shorten(&mut self) {
         loop {
-            let Node::Inner(inner) = self else { return };
+            let TreeNode::Inner(inner) = self else { return };
             *self = match inner.children.as_slice() {
-                [] => Node::new(),
+                [] => TreeNode::new(),
                 [only] => only.clone(),
                 _ => return,
             };
@@ -109,14 +109,14 @@ impl Node {
 
     fn remove(&mut self, key: &[u8]) {
         match self {
-            Node::Leaf(page) => {
+            TreeNode::Leaf(page) => {
                 if let Ok(at) = page.search(key) {
                     let page = Arc::make_mut(page);
                     page.take_out(at);
                     page.give_back();
                 }
             }
-            Node::Inner(inner) => {
+            TreeNode::Inner(inner) => {
                 let inner = Arc::make_mut(inner);
                 let at = inner.child_of(key);
                 inner.children[at].remove(key);
@@ -128,8 +128,8 @@ impl Node {
     /// Shows `found` all leaves in their order, and drops each after it was shown.
     pub(super) fn into_leaves(self, found: &mut dyn FnMut(&Page)) {
         match self {
-            Node::Leaf(page) => found(&page),
-            Node::Inner(inner) => {
+            TreeNode::Leaf(page) => found(&page),
+            TreeNode::Inner(inner) => {
                 for child in Arc::unwrap_or_clone(inner).children {
                     child.into_leaves(found);
                 }
@@ -139,39 +139,39 @@ impl Node {
 
     fn is_empty(&self) -> bool {
         match self {
-            Node::Leaf(page) => page.count() == 0,
-            Node::Inner(inner) => inner.children.is_empty(),
+            TreeNode::Leaf(page) => page.count() == 0,
+            TreeNode::Inner(inner) => inner.children.is_empty(),
         }
     }
 
     /// Returns true if it is so small that it should be one with a neighbour.
     fn is_small(&self) -> bool {
         match self {
-            Node::Leaf(page) => page.live_len() < LEAF_LEN / 4,
-            Node::Inner(inner) => inner.separators.live_len() < INNER_LEN / 4,
+            TreeNode::Leaf(page) => page.live_len() < LEAF_LEN / 4,
+            TreeNode::Inner(inner) => inner.separators.live_len() < INNER_LEN / 4,
         }
     }
 
     /// Both as one where that leaves some room.
-    fn merged(first: &Node, separator: &[u8], second: &Node) -> Option<Node> {
+    fn merged(first: &TreeNode, separator: &[u8], second: &TreeNode) -> Option<TreeNode> {
         match (first, second) {
-            (Node::Leaf(first), Node::Leaf(second)) => {
+            (TreeNode::Leaf(first), TreeNode::Leaf(second)) => {
                 if first.live_len() + second.live_len() > LEAF_LEN / 4 * 3 {
                     return None;
                 }
                 let entries = first.entries().chain(second.entries());
                 let page = Page::build_within(LEAF_LEN / 4 * 3, LEAF_LEN, entries)?;
-                Some(Node::Leaf(Arc::new(page)))
+                Some(TreeNode::Leaf(Arc::new(page)))
             }
-            (Node::Inner(first), Node::Inner(second)) => {
-                Some(Node::Inner(Arc::new(Inner::merged(first, separator, second)?)))
+            (TreeNode::Inner(first), TreeNode::Inner(second)) => {
+                Some(TreeNode::Inner(Arc::new(InnerNode::merged(first, separator, second)?)))
             }
             _ => None,
         }
     }
 }
 
-fn put_in_leaf(page: &mut Page, key: &[u8], body: Body<'_>) -> Put {
+fn put_in_leaf(page: &mut Page, key: &[u8], body: EntryBody<'_>) -> Put {
     let mut put = Put::default();
     let at = match page.search(key) {
         Ok(at) => {
@@ -188,14 +188,14 @@ fn put_in_leaf(page: &mut Page, key: &[u8], body: Body<'_>) -> Put {
     };
     if !page.insert(at, key, body) {
         let (separator, second) = page.split(at, key, body);
-        put.split = Some((separator, Node::Leaf(Arc::new(second))));
+        put.split = Some((separator, TreeNode::Leaf(Arc::new(second))));
     }
     put
 }
 
-impl Inner {
-    fn new(first: Node, separator: &[u8], second: Node) -> Inner {
-        let mut inner = Inner { separators: Page::new(INNER_LEN), children: vec![first] };
+impl InnerNode {
+    fn new(first: TreeNode, separator: &[u8], second: TreeNode) -> InnerNode {
+        let mut inner = InnerNode { separators: Page::new(INNER_LEN), children: vec![first] };
         // One separator always fits.
         inner.add_child(0, separator, second);
         inner
@@ -205,7 +205,7 @@ impl Inner {
         &self.separators
     }
 
-    pub(super) fn children(&self) -> &[Node] {
+    pub(super) fn children(&self) -> &[TreeNode] {
         &self.children
     }
 
@@ -219,17 +219,22 @@ impl Inner {
     }
 
     /// Puts `child` behind the one of number `at`, and gives what does not fit any more.
-    fn add_child(&mut self, at: usize, separator: &[u8], child: Node) -> Option<(Vec<u8>, Node)> {
+    fn add_child(
+        &mut self,
+        at: usize,
+        separator: &[u8],
+        child: TreeNode,
+    ) -> Option<(Vec<u8>, TreeNode)> {
         self.children.insert(at + 1, child);
         let long = LongEntry::for_page(INNER_LEN, separator, &[]);
-        let body = long.as_ref().map_or(Body::Value(&[]), Body::Long);
+        let body = long.as_ref().map_or(EntryBody::Value(&[]), EntryBody::Long);
         if self.separators.insert(at, separator, body) {
             return None;
         }
         let (divider, middle, separators) = self.separators.split_around(at, separator, body);
         let children = self.children.split_off(middle + 1);
         self.children.shrink_to_fit();
-        Some((divider, Node::Inner(Arc::new(Inner { separators, children }))))
+        Some((divider, TreeNode::Inner(Arc::new(InnerNode { separators, children }))))
     }
 
     /// Sees to the child of number `at`, from which something was taken.
@@ -253,7 +258,7 @@ impl Inner {
         let Some([first, second]) = self.children.get(at..at + 2) else { return false };
         let mut separator = Vec::new();
         self.separators.entry(at).copy_key(&mut separator);
-        let Some(merged) = Node::merged(first, &separator, second) else { return false };
+        let Some(merged) = TreeNode::merged(first, &separator, second) else { return false };
         self.children[at] = merged;
         self.children.remove(at + 1);
         self.separators.take_out(at);
@@ -261,18 +266,18 @@ impl Inner {
         true
     }
 
-    fn merged(first: &Inner, separator: &[u8], second: &Inner) -> Option<Inner> {
+    fn merged(first: &InnerNode, separator: &[u8], second: &InnerNode) -> Option<InnerNode> {
         let len = first.separators.live_len() + second.separators.live_len();
         if len > INNER_LEN / 4 * 3 {
             return None;
         }
         let long = LongEntry::for_page(INNER_LEN, separator, &[]);
-        let body = long.as_ref().map_or(Body::Value(&[]), Body::Long);
+        let body = long.as_ref().map_or(EntryBody::Value(&[]), EntryBody::Long);
         let between = std::iter::once(Entry::new(separator, body));
         let separators = first.separators.entries().chain(between);
         let separators = separators.chain(second.separators.entries());
         let separators = Page::build_within(INNER_LEN / 4 * 3, INNER_LEN, separators)?;
         let children = [first.children(), second.children()].concat();
-        Some(Inner { separators, children })
+        Some(InnerNode { separators, children })
     }
 }

@@ -20,7 +20,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::buffer::{Buffer, MAPPED_LEN};
-use super::tree_entry::{Body, Entry, HEAD_LEN, LongEntry, PARTS, PLACE_LEN, record_len};
+use super::tree_entry::{Entry, EntryBody, HEAD_LEN, LongEntry, PARTS, PLACE_LEN, record_len};
 use super::tree_split::With;
 use crate::wire::{Reader, write_varint};
 
@@ -33,10 +33,10 @@ const ALLOCATED_MAX: usize = 8 << 10;
 const ALLOCATED_MIN: usize = 128;
 
 /// Parts of a record, as its bytes say them.
-struct Record<'a> {
+struct PageRecord<'a> {
     rest_len: usize,
     tail: &'a [u8],
-    body: Body<'a>,
+    body: EntryBody<'a>,
 }
 
 pub(super) struct Page {
@@ -107,8 +107,8 @@ impl Page {
         let mut key = Vec::new();
         for entry in entries {
             let key = match entry.body {
-                Body::Long(long) => long.key(),
-                Body::Value(_) => {
+                EntryBody::Long(long) => long.key(),
+                EntryBody::Value(_) => {
                     entry.copy_key(&mut key);
                     &key
                 }
@@ -190,7 +190,7 @@ impl Page {
     }
 
     #[inline]
-    fn record(&self, slot: &[u8; SLOT_LEN]) -> Record<'_> {
+    fn record(&self, slot: &[u8; SLOT_LEN]) -> PageRecord<'_> {
         let place = usize::from(u16::from_le_bytes([slot[4], slot[5]]));
         let Some(record) = self.read_record(place) else {
             unreachable!("a slot that leads to no record");
@@ -199,7 +199,7 @@ impl Page {
     }
 
     #[inline]
-    fn read_record(&self, place: usize) -> Option<Record<'_>> {
+    fn read_record(&self, place: usize) -> Option<PageRecord<'_>> {
         let mut reader = Reader::new(self.buffer.get(place..)?);
         let lengths = reader.varint()? as usize;
         let rest_len = lengths >> 1;
@@ -207,11 +207,11 @@ impl Page {
             let place = u32::from_le_bytes(reader.array::<PLACE_LEN>()?) as usize;
             let entry = self.long.get(place)?.as_ref()?;
             let tail = entry.key().get(self.prefix_len + HEAD_LEN..).unwrap_or_default();
-            return Some(Record { rest_len, tail, body: Body::Long(entry) });
+            return Some(PageRecord { rest_len, tail, body: EntryBody::Long(entry) });
         }
         let value_len = reader.varint()? as usize;
         let tail = reader.take(rest_len.saturating_sub(HEAD_LEN))?;
-        Some(Record { rest_len, tail, body: Body::Value(reader.take(value_len)?) })
+        Some(PageRecord { rest_len, tail, body: EntryBody::Value(reader.take(value_len)?) })
     }
 
     /// The entry of that number, counted from 0 in the order of keys.
@@ -238,7 +238,7 @@ impl Page {
 
     /// Puts an entry before that of number `at`, where its key belongs. False where the page would
     /// be too long, or so full that it had to be rewritten all the time: then it must be split.
-    pub(super) fn insert(&mut self, at: usize, key: &[u8], body: Body<'_>) -> bool {
+    pub(super) fn insert(&mut self, at: usize, key: &[u8], body: EntryBody<'_>) -> bool {
         let has_prefix = key.starts_with(self.prefix());
         if has_prefix && self.count > 0 {
             let len = SLOT_LEN + record_len(key.len() - self.prefix_len, body);
@@ -258,7 +258,7 @@ impl Page {
 
     /// Writes an entry where there is room for it, and a key with the prefix.
     #[inline]
-    fn place(&mut self, at: usize, key: &[u8], body: Body<'_>) {
+    fn place(&mut self, at: usize, key: &[u8], body: EntryBody<'_>) {
         let rest = &key[self.prefix_len..];
         self.low -= record_len(rest.len(), body);
         self.write_record(self.low, rest, body);
@@ -272,9 +272,9 @@ impl Page {
     }
 
     #[inline]
-    fn write_record(&mut self, place: usize, rest: &[u8], body: Body<'_>) {
+    fn write_record(&mut self, place: usize, rest: &[u8], body: EntryBody<'_>) {
         match body {
-            Body::Value(value) => {
+            EntryBody::Value(value) => {
                 let tail = rest.get(HEAD_LEN..).unwrap_or_default();
                 let record = &mut self.buffer[place..];
                 let mut len = write_varint(record, rest.len() as u64 * 2);
@@ -282,7 +282,7 @@ impl Page {
                 record[len..][..tail.len()].copy_from_slice(tail);
                 record[len + tail.len()..][..value.len()].copy_from_slice(value);
             }
-            Body::Long(entry) => {
+            EntryBody::Long(entry) => {
                 let free = self.long.iter().position(Option::is_none).unwrap_or_else(|| {
                     self.long.push(None);
                     self.long.len() - 1
@@ -296,7 +296,7 @@ impl Page {
     }
 
     /// Gives the entry of number `at`, which has this key, another body where its record can take it.
-    pub(super) fn overwrite(&mut self, at: usize, key: &[u8], body: Body<'_>) -> bool {
+    pub(super) fn overwrite(&mut self, at: usize, key: &[u8], body: EntryBody<'_>) -> bool {
         let (place, old_len) = self.place_of(at);
         let rest = &key[self.prefix_len..];
         let len = record_len(rest.len(), body);
@@ -338,8 +338,8 @@ impl Page {
 
     fn free_long(&mut self, at: usize) {
         let place = match self.record(&self.slots()[at]).body {
-            Body::Value(_) => return,
-            Body::Long(entry) => {
+            EntryBody::Value(_) => return,
+            EntryBody::Long(entry) => {
                 let is_it =
                     |other: &Option<_>| other.as_ref().is_some_and(|o| Arc::ptr_eq(o, entry));
                 self.long.iter().position(is_it)
@@ -356,7 +356,7 @@ impl Page {
     /// Returns a fault in the way its bytes are used, if there is one.
     pub(super) fn fault(&self) -> Option<&'static str> {
         let records: usize = (0..self.count).map(|at| self.place_of(at).1).sum();
-        let long = self.entries().filter(|entry| matches!(entry.body, Body::Long(_))).count();
+        let long = self.entries().filter(|entry| matches!(entry.body, EntryBody::Long(_))).count();
         let has_prefix = |entry: Entry<'_>| entry.prefix.len() == self.prefix_len;
         [
             (self.slots_end() <= self.low, "slots in records"),
@@ -384,7 +384,7 @@ impl Clone for Page {
     }
 }
 
-impl Record<'_> {
+impl PageRecord<'_> {
     /// Compares the rest of its key with `rest`, which has the same head.
     #[inline]
     fn compare_rest(&self, rest: &[u8]) -> Ordering {

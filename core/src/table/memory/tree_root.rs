@@ -1,12 +1,12 @@
 //! The tree of an ordered table, with what is known of all of it.
 
-use super::tree_entry::Body;
-use super::tree_node::Node;
+use super::tree_entry::EntryBody;
+use super::tree_node::TreeNode;
 
 /// A tree and what is known of all of it.
 #[derive(Clone)]
 pub(super) struct Root {
-    pub(super) node: Node,
+    pub(super) node: TreeNode,
     pub(super) len: u64,
     /// Bytes of keys and values.
     pub(super) live_bytes: u64,
@@ -14,7 +14,7 @@ pub(super) struct Root {
 
 impl Root {
     pub(super) fn new() -> Root {
-        Root { node: Node::new(), len: 0, live_bytes: 0 }
+        Root { node: TreeNode::new(), len: 0, live_bytes: 0 }
     }
 
     pub(super) fn get(&self, key: &[u8]) -> Option<&[u8]> {
@@ -22,7 +22,7 @@ impl Root {
         Some(leaf.value(leaf.search(key).ok()?))
     }
 
-    pub(super) fn put(&mut self, key: &[u8], body: Body<'_>) {
+    pub(super) fn put(&mut self, key: &[u8], body: EntryBody<'_>) {
         match self.node.put_at_root(key, body) {
             Some(replaced) => self.live_bytes -= replaced as u64,
             None => {

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use super::tree_node::{Inner, Node};
+use super::tree_node::{InnerNode, TreeNode};
 use super::tree_page::Page;
 use super::tree_root::Root;
 use crate::error::Result;
@@ -15,7 +15,7 @@ pub(super) struct TreeScan {
     _root: Arc<Root>,
     range: KeyRange,
     /// The nodes above the leaf, with the number of the child below each.
-    path: Vec<(Arc<Inner>, usize)>,
+    path: Vec<(Arc<InnerNode>, usize)>,
     /// The leaf, and which of its entries are still to come.
     leaf: Option<(Arc<Page>, std::ops::Range<usize>)>,
     /// True if the end of the range is in this leaf.
@@ -40,7 +40,7 @@ impl TreeScan {
     }
 
     /// Goes down to where the range begins, from the end that comes first.
-    fn begin(&mut self, root: &Node) {
+    fn begin(&mut self, root: &TreeNode) {
         let reverse = self.range.reverse;
         let bound = if reverse { &self.range.to } else { &self.range.from };
         let bound = match bound {
@@ -54,11 +54,11 @@ impl TreeScan {
         });
     }
 
-    fn descend(&mut self, mut node: Node, child_of: impl Fn(&Inner) -> usize) {
+    fn descend(&mut self, mut node: TreeNode, child_of: impl Fn(&InnerNode) -> usize) {
         loop {
             match node {
-                Node::Leaf(page) => return self.enter(page),
-                Node::Inner(inner) => {
+                TreeNode::Leaf(page) => return self.enter(page),
+                TreeNode::Inner(inner) => {
                     let at = child_of(&inner);
                     node = inner.children()[at].clone();
                     self.path.push((inner, at));

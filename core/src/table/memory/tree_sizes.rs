@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::tree_node::{Inner, Node};
+use super::tree_node::{InnerNode, TreeNode};
 use super::tree_page::Page;
 
 /// Memory that an allocation of a node takes beside the node: two counts, and the allocator's own.
@@ -24,15 +24,15 @@ pub(super) struct Sizes {
 
 impl Sizes {
     /// Adds what of `node` was not counted yet. All nodes below one that was counted were, too.
-    pub(super) fn add(&mut self, node: &Node) {
+    pub(super) fn add(&mut self, node: &TreeNode) {
         match node {
-            Node::Leaf(page) => {
+            TreeNode::Leaf(page) => {
                 if self.seen.insert(Arc::as_ptr(page).addr()) {
                     self.index += page.index_len();
                     self.add_page(page);
                 }
             }
-            Node::Inner(inner) => {
+            TreeNode::Inner(inner) => {
                 if self.seen.insert(Arc::as_ptr(inner).addr()) {
                     self.add_inner(inner);
                     inner.children().iter().for_each(|child| self.add(child));
@@ -41,10 +41,10 @@ impl Sizes {
         }
     }
 
-    fn add_inner(&mut self, inner: &Inner) {
+    fn add_inner(&mut self, inner: &InnerNode) {
         let before = self.memory;
         self.add_page(inner.separators());
-        self.memory += size_of::<Inner>() - size_of::<Page>();
+        self.memory += size_of::<InnerNode>() - size_of::<Page>();
         self.memory += size_of_val(inner.children());
         self.index += self.memory - before;
     }

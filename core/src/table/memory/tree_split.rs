@@ -8,13 +8,13 @@ use std::cmp::Ordering;
 use std::iter::once;
 use std::ops::Range;
 
-use super::tree_entry::{Body, Entry, record_len};
+use super::tree_entry::{Entry, EntryBody, record_len};
 use super::tree_page::{Page, SLOT_LEN};
 
 impl Page {
     /// Puts an entry, as [`Page::insert`] would have, into this page or the second half that it
     /// gives. The key before it divides the two.
-    pub(super) fn split(&mut self, at: usize, key: &[u8], body: Body<'_>) -> (Vec<u8>, Page) {
+    pub(super) fn split(&mut self, at: usize, key: &[u8], body: EntryBody<'_>) -> (Vec<u8>, Page) {
         let entry = Entry::new(key, body);
         if at == self.count() {
             let divider = self.entry(at - 1).divider(&entry);
@@ -40,7 +40,7 @@ impl Page {
         &mut self,
         at: usize,
         key: &[u8],
-        body: Body<'_>,
+        body: EntryBody<'_>,
     ) -> (Vec<u8>, usize, Page) {
         if at == self.count() {
             return (key.to_vec(), at, Page::new(self.len_max()));

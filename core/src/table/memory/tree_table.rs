@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 
 use super::savepoint::Savepoint;
 use super::tree_check;
-use super::tree_entry::{Body, LongEntry};
+use super::tree_entry::{EntryBody, LongEntry};
 use super::tree_node::LEAF_LEN;
 use super::tree_root::Root;
 use super::tree_scan::TreeScan;
@@ -94,7 +94,7 @@ impl Table for TreeTable {
             savepoint.before_change(&self.root, key);
         }
         let long = LongEntry::for_page(LEAF_LEN, key, value);
-        self.root.put(key, long.as_ref().map_or(Body::Value(value), Body::Long));
+        self.root.put(key, long.as_ref().map_or(EntryBody::Value(value), EntryBody::Long));
         Ok(())
     }
 

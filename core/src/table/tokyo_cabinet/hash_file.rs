@@ -35,7 +35,7 @@ pub(super) const INFLATED_LEN_MAX: usize = 256 << 20;
 
 /// A record where it lies.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Record {
+pub(super) struct TokyoRecord {
     pub(super) offset: u64,
     head_len: usize,
     pub(super) key_len: usize,
@@ -46,27 +46,27 @@ pub(super) struct Record {
 
 /// The blocks of a file from the first to the last.
 #[derive(Debug)]
-pub(super) struct Walk {
+pub(super) struct BlockWalk {
     file: Arc<DatabaseFile>,
     pub(super) window: Window,
     offset: u64,
 }
 
-impl Walk {
+impl BlockWalk {
     /// `ahead_len` bytes are read at once.
-    pub(super) fn new(file: Arc<DatabaseFile>, ahead_len: usize) -> Walk {
+    pub(super) fn new(file: Arc<DatabaseFile>, ahead_len: usize) -> BlockWalk {
         let window = Window::new(Arc::clone(&file), ahead_len);
         let offset = file.header.first_record;
-        Walk { file, window, offset }
+        BlockWalk { file, window, offset }
     }
 
     /// The next record.
-    pub(super) fn next(&mut self) -> Result<Option<Record>> {
+    pub(super) fn next(&mut self) -> Result<Option<TokyoRecord>> {
         let used_len = self.file.header.used_len;
         while self.offset < used_len.min(self.file.len) {
             match self.block(self.offset)? {
-                Block::Free { len } => self.offset += len,
-                Block::Record(record) => {
+                TokyoBlock::Free { len } => self.offset += len,
+                TokyoBlock::Record(record) => {
                     self.offset += record.len;
                     return Ok(Some(record));
                 }
@@ -79,16 +79,16 @@ impl Walk {
     }
 
     /// Reads the head of the block at `offset`, and checks that all of it is before the end.
-    pub(super) fn block(&mut self, offset: u64) -> Result<Block> {
+    pub(super) fn block(&mut self, offset: u64) -> Result<TokyoBlock> {
         let header = &self.file.header;
         let used_left = header.used_len.saturating_sub(offset);
         let there = self.file.len.saturating_sub(offset);
         let head = self.window.up_to(offset, HEAD_LEN_MAX)?;
         let block = match head.first() {
-            Some(&RECORD) => record_head(head, header, offset).map(Block::Record),
+            Some(&RECORD) => record_head(head, header, offset).map(TokyoBlock::Record),
             Some(&FREE) => Reader::new(&head[1..])
                 .u32(header.endian)
-                .map(|len| Block::Free { len: u64::from(len) }),
+                .map(|len| TokyoBlock::Free { len: u64::from(len) }),
             Some(other) => {
                 let found = format!("a byte {other:02x}");
                 return Err(Error::format("a record or free space", found).at(offset));
@@ -117,15 +117,15 @@ impl Walk {
     }
 
     /// The first `len_max` bytes of a record's key.
-    pub(super) fn key(&mut self, record: &Record, len_max: usize) -> Result<&[u8]> {
-        let Record { offset, head_len, key_len, .. } = *record;
+    pub(super) fn key(&mut self, record: &TokyoRecord, len_max: usize) -> Result<&[u8]> {
+        let TokyoRecord { offset, head_len, key_len, .. } = *record;
         let shown = self.window.show(offset, head_len + key_len.min(len_max))?;
         Ok(self.window.bytes(shown.start + head_len..shown.end))
     }
 
     /// Returns the places of the key and the value of `record` in the window, until it moves.
-    pub(super) fn show(&mut self, record: &Record) -> Result<(Range<usize>, Range<usize>)> {
-        let Record { offset, head_len, key_len, value_len, .. } = *record;
+    pub(super) fn show(&mut self, record: &TokyoRecord) -> Result<(Range<usize>, Range<usize>)> {
+        let TokyoRecord { offset, head_len, key_len, value_len, .. } = *record;
         let whole = self.window.show(offset, head_len + key_len + value_len)?;
         let key_end = whole.start + head_len + key_len;
         Ok((whole.start + head_len..key_end, key_end..whole.end))
@@ -134,9 +134,9 @@ impl Walk {
 
 /// Content of a place in the file.
 #[derive(Debug)]
-pub(super) enum Block {
+pub(super) enum TokyoBlock {
     /// An entry, or a part of a tree.
-    Record(Record),
+    Record(TokyoRecord),
     /// Space that a deletion or a move left.
     Free {
         /// Its bytes.
@@ -144,17 +144,17 @@ pub(super) enum Block {
     },
 }
 
-impl Block {
+impl TokyoBlock {
     fn len(&self) -> u64 {
         match self {
-            Block::Record(record) => record.len,
-            Block::Free { len } => *len,
+            TokyoBlock::Record(record) => record.len,
+            TokyoBlock::Free { len } => *len,
         }
     }
 }
 
 /// Reads a record's head; `None` where it goes on behind `bytes` or has a length beyond all files.
-fn record_head(bytes: &[u8], header: &super::Header, offset: u64) -> Option<Record> {
+fn record_head(bytes: &[u8], header: &super::TokyoHeader, offset: u64) -> Option<TokyoRecord> {
     let mut reader = Reader::new(bytes);
     reader.take(2)?;
     reader.take(if header.options.is_large() { 16 } else { 8 })?;
@@ -163,7 +163,7 @@ fn record_head(bytes: &[u8], header: &super::Header, offset: u64) -> Option<Reco
     let value_len = length(&mut reader)?;
     let head_len = reader.position_in(bytes);
     let len = (head_len as u64 + padding).checked_add(key_len)?.checked_add(value_len)?;
-    Some(Record {
+    Some(TokyoRecord {
         offset,
         head_len,
         key_len: usize::try_from(key_len).ok()?,
@@ -217,18 +217,18 @@ pub(super) fn inflate(deflated: &[u8], into: &mut Vec<u8>) -> Result<()> {
 
 /// The entries of a hash.
 #[derive(Debug)]
-pub(super) struct HashScan {
+pub(super) struct TokyoHashScan {
     file: Arc<DatabaseFile>,
-    walk: Walk,
+    walk: BlockWalk,
     inflated: Vec<u8>,
     count: u64,
     is_over: bool,
 }
 
-impl HashScan {
-    pub(super) fn new(file: Arc<DatabaseFile>) -> HashScan {
-        let walk = Walk::new(Arc::clone(&file), SCAN_AHEAD_LEN);
-        HashScan { file, walk, inflated: Vec::new(), count: 0, is_over: false }
+impl TokyoHashScan {
+    pub(super) fn new(file: Arc<DatabaseFile>) -> TokyoHashScan {
+        let walk = BlockWalk::new(Arc::clone(&file), SCAN_AHEAD_LEN);
+        TokyoHashScan { file, walk, inflated: Vec::new(), count: 0, is_over: false }
     }
 
     /// Returns the places of the next entry's key and value in the window, its value maybe deflated.
@@ -246,7 +246,7 @@ impl HashScan {
     }
 }
 
-impl Scan for HashScan {
+impl Scan for TokyoHashScan {
     fn advance(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if self.is_over {
             return Ok(None);

@@ -35,7 +35,7 @@ const ENTRY_COUNT_OFFSET: u64 = 184;
 
 /// Structure that a database keeps its entries in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum DatabaseKind {
     /// A hash, `.tch`.
     Hash,
     /// A B+ tree, `.tcb`.
@@ -44,9 +44,9 @@ pub enum Kind {
 
 /// The options of a database.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Options(u8);
+pub(super) struct DatabaseOptions(u8);
 
-impl Options {
+impl DatabaseOptions {
     /// Returns true if offsets have 64 bits, not 32.
     pub(super) fn is_large(self) -> bool {
         self.0 & 1 != 0
@@ -70,10 +70,10 @@ impl Options {
 
 /// Content of the header.
 #[derive(Debug, Clone)]
-pub(super) struct Header {
-    pub(super) kind: Kind,
+pub(super) struct TokyoHeader {
+    pub(super) kind: DatabaseKind,
     pub(super) endian: Endian,
-    pub(super) options: Options,
+    pub(super) options: DatabaseOptions,
     flags: u8,
     bucket_count: u64,
     record_count: u64,
@@ -86,9 +86,9 @@ pub(super) struct Header {
     tree_entry_count: u64,
 }
 
-impl Header {
+impl TokyoHeader {
     /// Reads the header of a file of `len` bytes.
-    pub(super) fn read(storage: &dyn Storage, len: u64) -> Result<Header> {
+    pub(super) fn read(storage: &dyn Storage, len: u64) -> Result<TokyoHeader> {
         let mut bytes = [0; HEADER_LEN];
         let there = len.min(HEADER_LEN as u64) as usize;
         storage.read_at(0, &mut bytes[..there]).map_err(|error| Error::io("read", &error))?;
@@ -99,7 +99,8 @@ impl Header {
             return Err(Error::truncated("a header", HEADER_LEN as u64, len).at(0));
         }
         let kind = kind_of(bytes[32])?;
-        let orders = [Endian::Little, Endian::Big].map(|order| Header::parse(&bytes, kind, order));
+        let orders =
+            [Endian::Little, Endian::Big].map(|order| TokyoHeader::parse(&bytes, kind, order));
         let header = orders.into_iter().flatten().find(|header| header.is_plausible(len));
         header.ok_or_else(|| {
             let what = "a header whose first record is after the buckets and within the file";
@@ -107,12 +108,12 @@ impl Header {
         })
     }
 
-    fn parse(bytes: &[u8; HEADER_LEN], kind: Kind, endian: Endian) -> Option<Header> {
+    fn parse(bytes: &[u8; HEADER_LEN], kind: DatabaseKind, endian: Endian) -> Option<TokyoHeader> {
         let number = |offset: usize| Reader::new(bytes.get(offset..)?).u64(endian);
-        Some(Header {
+        Some(TokyoHeader {
             kind,
             endian,
-            options: Options(bytes[36]),
+            options: DatabaseOptions(bytes[36]),
             flags: bytes[33],
             bucket_count: number(40)?,
             record_count: number(48)?,
@@ -135,8 +136,8 @@ impl Header {
     /// Entries, and where the header says so.
     pub(super) fn entry_count(&self) -> u64 {
         match self.kind {
-            Kind::Hash => self.record_count,
-            Kind::Tree => self.tree_entry_count,
+            DatabaseKind::Hash => self.record_count,
+            DatabaseKind::Tree => self.tree_entry_count,
         }
     }
 
@@ -149,8 +150,8 @@ impl Header {
     pub(super) fn check_codec(&self) -> Result<()> {
         let Some(codec) = self.options.unknown_codec() else { return Ok(()) };
         let program = match self.kind {
-            Kind::Hash => "tchmgr",
-            Kind::Tree => "tcbmgr",
+            DatabaseKind::Hash => "tchmgr",
+            DatabaseKind::Tree => "tcbmgr",
         };
         let found = format!("{codec}; `{program} optimize -td FILE` rewrites it with deflate");
         Err(Error::format("values as they are or deflated", found).at(36))
@@ -163,18 +164,18 @@ impl Header {
             return Ok(());
         }
         let offset = match self.kind {
-            Kind::Hash => RECORD_COUNT_OFFSET,
-            Kind::Tree => ENTRY_COUNT_OFFSET,
+            DatabaseKind::Hash => RECORD_COUNT_OFFSET,
+            DatabaseKind::Tree => ENTRY_COUNT_OFFSET,
         };
         let expected = format!("{} entries, as the header says", self.entry_count());
         Err(Error::format(expected, count).at(offset))
     }
 }
 
-fn kind_of(number: u8) -> Result<Kind> {
+fn kind_of(number: u8) -> Result<DatabaseKind> {
     let found = match number {
-        0 => return Ok(Kind::Hash),
-        1 => return Ok(Kind::Tree),
+        0 => return Ok(DatabaseKind::Hash),
+        1 => return Ok(DatabaseKind::Tree),
         2 => "a fixed-length database".to_owned(),
         3 => "a table database".to_owned(),
         other => format!("a database of the unknown kind {other}"),

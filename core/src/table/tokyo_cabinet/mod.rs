@@ -21,11 +21,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::files::{FileStorage, Storage, StorageMode};
 use crate::wire::Endian;
 
-pub use header::Kind;
+pub use header::DatabaseKind;
 
-use hash_file::HashScan;
-use header::Header;
-use tree_file::TreeScan;
+use hash_file::TokyoHashScan;
+use header::TokyoHeader;
+use tree_file::TokyoTreeScan;
 
 /// A database of Tokyo Cabinet that is open for reading.
 ///
@@ -42,7 +42,7 @@ struct DatabaseFile {
     storage: Box<dyn Storage>,
     name: String,
     len: u64,
-    header: Header,
+    header: TokyoHeader,
 }
 
 impl Database {
@@ -69,7 +69,7 @@ impl Database {
     pub fn open_storage(storage: Box<dyn Storage>, name: &str) -> Result<Database> {
         let opened = || {
             let len = storage.len().map_err(|error| Error::io("read", &error))?;
-            Ok((len, Header::read(&*storage, len)?))
+            Ok((len, TokyoHeader::read(&*storage, len)?))
         };
         let (len, header) = opened().map_err(|error: Error| error.in_file(name))?;
         Ok(Database {
@@ -78,7 +78,7 @@ impl Database {
     }
 
     /// Hash or tree.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> DatabaseKind {
         self.file.header.kind
     }
 
@@ -118,8 +118,8 @@ impl Database {
         let file = Arc::clone(&self.file);
         file.header.check_codec().map_err(|error| error.in_file(&file.name))?;
         Ok(match self.kind() {
-            Kind::Hash => Box::new(HashScan::new(file)),
-            Kind::Tree => Box::new(TreeScan::new(file)?),
+            DatabaseKind::Hash => Box::new(TokyoHashScan::new(file)),
+            DatabaseKind::Tree => Box::new(TokyoTreeScan::new(file)?),
         })
     }
 

@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::DatabaseFile;
-use super::hash_file::{Block, Record, Walk, inflate, length};
+use super::hash_file::{BlockWalk, TokyoBlock, TokyoRecord, inflate, length};
 use crate::error::excerpt_of_bytes;
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::Scan;
@@ -70,7 +70,7 @@ fn take_place(place: &mut (u64, u64)) -> Option<u64> {
 
 /// Finds the leaves before the first damage; answers that, too.
 fn find_leaves(file: &Arc<DatabaseFile>) -> Result<(Leaves, Option<Error>)> {
-    let mut walk = Walk::new(Arc::clone(file), HEADS_AHEAD_LEN);
+    let mut walk = BlockWalk::new(Arc::clone(file), HEADS_AHEAD_LEN);
     let mut places = Vec::new();
     let damage = loop {
         match find_leaf(&mut walk) {
@@ -86,7 +86,7 @@ fn find_leaves(file: &Arc<DatabaseFile>) -> Result<(Leaves, Option<Error>)> {
 }
 
 /// The number and the offset of the next record, where that is a leaf; nothing at the end.
-fn find_leaf(walk: &mut Walk) -> Result<Option<Option<(u64, u64)>>> {
+fn find_leaf(walk: &mut BlockWalk) -> Result<Option<Option<(u64, u64)>>> {
     let Some(record) = walk.next()? else { return Ok(None) };
     let offset = record.offset;
     let key = walk.key(&record, LEAF_KEY_LEN_MAX + 1)?;
@@ -174,13 +174,13 @@ impl Leaf {
 
 /// The entries of a tree.
 #[derive(Debug)]
-pub(super) struct TreeScan {
+pub(super) struct TokyoTreeScan {
     file: Arc<DatabaseFile>,
-    walk: Walk,
+    walk: BlockWalk,
     leaves: Leaves,
     leaf: Leaf,
     /// The leaf that comes next and the one before it.
-    next: Option<Link>,
+    next: Option<LeafLink>,
     /// The first damage, which is told when everything that is good was given.
     damage: Option<Error>,
     count: u64,
@@ -189,18 +189,18 @@ pub(super) struct TreeScan {
 
 /// From a leaf to the next.
 #[derive(Debug, Clone, Copy)]
-struct Link {
+struct LeafLink {
     from: u64,
     to: u64,
 }
 
-impl TreeScan {
-    pub(super) fn new(file: Arc<DatabaseFile>) -> Result<TreeScan> {
+impl TokyoTreeScan {
+    pub(super) fn new(file: Arc<DatabaseFile>) -> Result<TokyoTreeScan> {
         let (leaves, damage) = find_leaves(&file).map_err(|error| error.in_file(&file.name))?;
-        let walk = Walk::new(Arc::clone(&file), LEAF_AHEAD_LEN);
-        let next = Some(Link { from: 0, to: file.header.first_leaf });
+        let walk = BlockWalk::new(Arc::clone(&file), LEAF_AHEAD_LEN);
+        let next = Some(LeafLink { from: 0, to: file.header.first_leaf });
         let leaf = Leaf::default();
-        Ok(TreeScan { file, walk, leaves, leaf, next, damage, count: 0, is_over: false })
+        Ok(TokyoTreeScan { file, walk, leaves, leaf, next, damage, count: 0, is_over: false })
     }
 
     /// The next entry. Damage is kept for the end, and what can be read behind it is.
@@ -248,7 +248,7 @@ impl TreeScan {
             return Err(Error::format(format!("a leaf {}", link.to), found).at(self.leaf.offset));
         };
         let (before, behind) = self.begin_leaf(link.to, offset)?;
-        self.next = Some(Link { from: link.to, to: behind });
+        self.next = Some(LeafLink { from: link.to, to: behind });
         if before != link.from {
             let expected = format!("leaf {} to come after leaf {}", link.to, link.from);
             self.note(Error::format(expected, format!("after {before}")).at(offset));
@@ -261,14 +261,14 @@ impl TreeScan {
         self.leaf.bytes.clear();
         self.leaf.position = 0;
         self.leaf.offset = offset;
-        let Block::Record(record) = self.walk.block(offset)? else {
+        let TokyoBlock::Record(record) = self.walk.block(offset)? else {
             return Err(Error::format(format!("leaf {number}"), "free space").at(offset));
         };
         self.read_leaf(&record).map_err(|error| error.at(offset))?;
         self.leaf.begin()
     }
 
-    fn read_leaf(&mut self, record: &Record) -> Result<()> {
+    fn read_leaf(&mut self, record: &TokyoRecord) -> Result<()> {
         let (_, value) = self.walk.show(record)?;
         let value = self.walk.window.bytes(value);
         if self.file.header.options.is_deflated() {
@@ -290,7 +290,7 @@ impl TreeScan {
     }
 }
 
-impl Scan for TreeScan {
+impl Scan for TokyoTreeScan {
     fn advance(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if self.is_over {
             return Ok(None);

@@ -17,7 +17,8 @@
 //! Programs, enums, structs and services are named by their numbers. What a type says is not said again by a value.
 
 use super::document::{
-    Document, EnumDefinition, FieldDefinition, Origin, Program, Service, StructDefinition, Value,
+    ConstValue, Document, EnumDefinition, FieldDefinition, Program, Service, StructDefinition,
+    StructOrigin,
 };
 use crate::batch;
 use crate::thrift::{
@@ -76,7 +77,7 @@ fn structure<'d>((schema, own): (&'d StructSchema, &'d StructDefinition)) -> Des
         StructKind::Exception => "exception",
     });
     let (program, name) = (fact(own.program.0), fact(schema.name.as_str()));
-    let is_declared = fact(own.origin == Origin::Declared);
+    let is_declared = fact(own.origin == StructOrigin::Declared);
     let fields = each(schema.fields.iter().zip(&own.fields), field);
     list([program, name, kind, is_declared, fields, fact(own.line)])
 }
@@ -116,15 +117,17 @@ fn type_of(value_type: &Type) -> Described<'static> {
     }
 }
 
-fn value_of(value: &Value) -> Described<'_> {
+fn value_of(value: &ConstValue) -> Described<'_> {
     match value {
-        Value::Bool(truth) => fact(*truth),
-        Value::Int(number) => fact(*number),
-        Value::Double(number) => fact(*number),
-        Value::String(text) => fact(text.as_str()),
-        Value::List(values) | Value::Set(values) => each(values, value_of),
-        Value::Map(entries) => each(entries, |(key, value)| list([value_of(key), value_of(value)])),
-        Value::Struct(_, fields) => {
+        ConstValue::Bool(truth) => fact(*truth),
+        ConstValue::Int(number) => fact(*number),
+        ConstValue::Double(number) => fact(*number),
+        ConstValue::String(text) => fact(text.as_str()),
+        ConstValue::List(values) | ConstValue::Set(values) => each(values, value_of),
+        ConstValue::Map(entries) => {
+            each(entries, |(key, value)| list([value_of(key), value_of(value)]))
+        }
+        ConstValue::Struct(_, fields) => {
             each(fields, |(place, value)| list([fact(*place as u64), value_of(value)]))
         }
     }

@@ -1,8 +1,8 @@
-//! Content of IDL files: a [`Schema`], and beside it all that the bytes of messages do not need but a
+//! Content of IDL files: a [`ThriftSchema`], and beside it all that the bytes of messages do not need but a
 //! host's classes do.
 
 use crate::error::excerpt;
-use crate::thrift::{EnumId, FieldSchema, Schema, StructId, Type};
+use crate::thrift::{EnumId, FieldSchema, StructId, ThriftSchema, Type};
 use crate::{Error, ErrorKind, Result};
 
 /// Names that an error lists at most.
@@ -12,7 +12,7 @@ const LISTED_MAX: usize = 30;
 #[derive(Debug, Clone, Default)]
 pub struct Document {
     /// The structs and enums of all files, and a struct each for what a function takes and answers.
-    pub schema: Schema,
+    pub schema: ThriftSchema,
     /// The files, included ones before those that include them: the one that was asked for is last.
     pub programs: Vec<Program>,
     /// Facts about its structs, beyond the schema, by [`StructId`].
@@ -98,14 +98,14 @@ pub struct Const {
     /// Type of the constant.
     pub value_type: Type,
     /// Its value.
-    pub value: Value,
+    pub value: ConstValue,
     /// The line of its name, from 1.
     pub line: u32,
 }
 
 /// A value in an IDL file, of a constant or a default, with names in it resolved.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub enum ConstValue {
     /// Of a `bool`.
     Bool(bool),
     /// Of a number type, also of a `double` that is written without dot and exponent, and of an enum.
@@ -116,13 +116,13 @@ pub enum Value {
     /// Of a `string`, a `binary`, or a `uuid` as 36 characters.
     String(String),
     /// Of a list.
-    List(Vec<Value>),
+    List(Vec<ConstValue>),
     /// Of a set, as written: values may be there twice.
-    Set(Vec<Value>),
+    Set(Vec<ConstValue>),
     /// Of a map, in the compiler's order: integers, doubles, strings, maps, lists, names, each sorted.
-    Map(Vec<(Value, Value)>),
+    Map(Vec<(ConstValue, ConstValue)>),
     /// Of a struct: the numbers of fields (not their ids) with their values, by the names' order.
-    Struct(StructId, Vec<(usize, Value)>),
+    Struct(StructId, Vec<(usize, ConstValue)>),
 }
 
 /// Facts about a struct, beyond the schema.
@@ -131,7 +131,7 @@ pub struct StructDefinition {
     /// The file that it is in.
     pub program: ProgramId,
     /// Origin of the struct: written as one, or made for a function.
-    pub origin: Origin,
+    pub origin: StructOrigin,
     /// Facts about its fields, beyond the schema, in their order.
     pub fields: Vec<FieldDefinition>,
     /// The line of its name, or of the function that it comes of, from 1.
@@ -142,7 +142,7 @@ pub struct StructDefinition {
 
 /// Origin of a struct of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum StructOrigin {
     /// It is defined by its name.
     Declared,
     /// A function takes it.
@@ -155,7 +155,7 @@ pub enum Origin {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FieldDefinition {
     /// Its value where none is set.
-    pub default: Option<Value>,
+    pub default: Option<ConstValue>,
     /// True if `&` stands before its name: generated code holds a reference, where languages differ.
     pub is_reference: bool,
     /// The line of its name, from 1; 0 for what a function returns, which has none.

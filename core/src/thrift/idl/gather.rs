@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::syntax::{FileSyntax, Name};
-use super::text::Text;
+use super::text::IdlText;
 use super::{FILES_MAX, IdlOptions, TEXT_LEN_MAX, TEXTS_LEN_MAX, parser};
 use crate::{Error, Result};
 
@@ -42,7 +42,7 @@ impl<F: FnMut(&str, &str) -> Result<SourceText>> Includes for F {
 /// A file, taken apart.
 #[derive(Debug)]
 pub(super) struct ParsedFile {
-    pub(super) text: Text,
+    pub(super) text: IdlText,
     pub(super) syntax: FileSyntax,
     /// The numbers of the files that it includes, each once.
     pub(super) includes: Vec<usize>,
@@ -79,7 +79,7 @@ struct Gathering<'i> {
 impl Gathering<'_> {
     fn file(&mut self, source: SourceText, depth: usize) -> Result<usize> {
         self.numbers.insert(source.path.clone(), None);
-        let text = Text::new(source);
+        let text = IdlText::new(source);
         self.texts_len = self.texts_len.saturating_add(text.bytes().len());
         bound("a text in bytes", TEXT_LEN_MAX, text.bytes().len(), &text)?;
         bound("all texts in bytes", TEXTS_LEN_MAX, self.texts_len, &text)?;
@@ -99,7 +99,7 @@ impl Gathering<'_> {
     }
 
     /// The number of the file that `from` includes by that name.
-    fn include(&mut self, name: &Name, from: &Text, depth: usize) -> Result<usize> {
+    fn include(&mut self, name: &Name, from: &IdlText, depth: usize) -> Result<usize> {
         self.include_count += 1;
         if self.include_count > INCLUDES_MAX {
             return Err(from.above(name.span, "a number of includes", INCLUDES_MAX));
@@ -122,7 +122,7 @@ impl Gathering<'_> {
     }
 }
 
-fn bound(what: &str, limit: usize, found: usize, text: &Text) -> Result<()> {
+fn bound(what: &str, limit: usize, found: usize, text: &IdlText) -> Result<()> {
     if found <= limit {
         return Ok(());
     }

@@ -8,7 +8,7 @@
 //! comment   // or # to the end of the line, /* to */
 //! ```
 
-use super::text::{Span, Text};
+use super::text::{IdlText, TextSpan};
 use crate::Result;
 
 /// Maximum length of a word, in bytes.
@@ -16,7 +16,7 @@ const WORD_LEN_MAX: usize = 1024;
 
 /// A piece of text that means something.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Token<'t> {
+pub(super) enum IdlToken<'t> {
     /// A name or a keyword: which of the two, the place decides.
     Word(&'t str),
     Integer(i64),
@@ -29,46 +29,46 @@ pub(super) enum Token<'t> {
 /// Goes through a text token by token.
 #[derive(Debug)]
 pub(super) struct Lexer<'t> {
-    text: &'t Text,
+    text: &'t IdlText,
     at: usize,
 }
 
 impl<'t> Lexer<'t> {
-    pub(super) fn new(text: &'t Text) -> Self {
+    pub(super) fn new(text: &'t IdlText) -> Self {
         Lexer { text, at: 0 }
     }
 
     /// The next token and where it stands; `End` again and again at the end.
-    pub(super) fn next(&mut self) -> Result<(Token<'t>, Span)> {
+    pub(super) fn next(&mut self) -> Result<(IdlToken<'t>, TextSpan)> {
         self.skip_space()?;
         let start = self.at;
         let rest = self.rest();
         let (token, len) = match rest.first() {
-            None => (Token::End, 0),
+            None => (IdlToken::End, 0),
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => self.word()?,
             Some(b'"' | b'\'') => self.literal()?,
             Some(b'0'..=b'9' | b'+' | b'-') => self.number()?,
             Some(b'.') if rest.get(1).is_some_and(u8::is_ascii_digit) => self.number()?,
-            Some(&symbol) if b":;,{}()=<>[]*&".contains(&symbol) => (Token::Symbol(symbol), 1),
+            Some(&symbol) if b":;,{}()=<>[]*&".contains(&symbol) => (IdlToken::Symbol(symbol), 1),
             Some(_) => {
                 let found = self.text.quoted(self.span_of_character());
                 return Err(self.text.expected(self.span(1), "a name or a symbol", found));
             }
         };
         self.at = start + len;
-        Ok((token, Span { start, end: self.at }))
+        Ok((token, TextSpan { start, end: self.at }))
     }
 
     fn rest(&self) -> &'t [u8] {
         self.text.bytes().get(self.at..).unwrap_or_default()
     }
 
-    fn span(&self, len: usize) -> Span {
-        Span { start: self.at, end: self.at + len }
+    fn span(&self, len: usize) -> TextSpan {
+        TextSpan { start: self.at, end: self.at + len }
     }
 
     /// All bytes of the character that begins here, for texts that are not ASCII.
-    fn span_of_character(&self) -> Span {
+    fn span_of_character(&self) -> TextSpan {
         let is_continuation = |byte: &&u8| (0x80..0xc0).contains(*byte);
         let more = self.rest().iter().skip(1).take_while(is_continuation).count();
         self.span(1 + more.min(3))
@@ -94,7 +94,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn word(&self) -> Result<(Token<'t>, usize)> {
+    fn word(&self) -> Result<(IdlToken<'t>, usize)> {
         let rest = self.rest();
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
         let mut len = 0;
@@ -111,14 +111,14 @@ impl<'t> Lexer<'t> {
         }
         let word = rest.get(..len).and_then(|word| std::str::from_utf8(word).ok());
         let token = match word.unwrap_or_default() {
-            "true" => Token::Integer(1),
-            "false" => Token::Integer(0),
-            word => Token::Word(word),
+            "true" => IdlToken::Integer(1),
+            "false" => IdlToken::Integer(0),
+            word => IdlToken::Word(word),
         };
         Ok((token, len))
     }
 
-    fn number(&self) -> Result<(Token<'t>, usize)> {
+    fn number(&self) -> Result<(IdlToken<'t>, usize)> {
         let rest = self.rest();
         let digits_at = |at: usize| -> usize {
             rest.iter().skip(at).take_while(|byte| byte.is_ascii_digit()).count()
@@ -149,21 +149,21 @@ impl<'t> Lexer<'t> {
         let digits = rest.get(..len).and_then(|digits| std::str::from_utf8(digits).ok());
         let digits = digits.unwrap_or_default();
         let token = if len == whole {
-            digits.parse().ok().map(Token::Integer)
+            digits.parse().ok().map(IdlToken::Integer)
         } else {
-            digits.parse().ok().map(Token::Double)
+            digits.parse().ok().map(IdlToken::Double)
         };
         token.map(|token| (token, len)).ok_or_else(|| self.too_big(len))
     }
 
-    fn hexadecimal(&self, sign: usize, digit_count: usize) -> Result<(Token<'t>, usize)> {
+    fn hexadecimal(&self, sign: usize, digit_count: usize) -> Result<(IdlToken<'t>, usize)> {
         let len = sign + 2 + digit_count;
         let digits = self.rest().get(sign + 2..len);
         let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
         let number = i64::from_str_radix(digits.unwrap_or_default(), 16);
         let number = number.map_err(|_| self.too_big(len))?;
         let is_negative = self.rest().starts_with(b"-");
-        Ok((Token::Integer(if is_negative { -number } else { number }), len))
+        Ok((IdlToken::Integer(if is_negative { -number } else { number }), len))
     }
 
     fn too_big(&self, len: usize) -> crate::Error {
@@ -171,7 +171,7 @@ impl<'t> Lexer<'t> {
         self.text.expected(self.span(len), "a number of 64 bits with a sign", found)
     }
 
-    fn literal(&self) -> Result<(Token<'t>, usize)> {
+    fn literal(&self) -> Result<(IdlToken<'t>, usize)> {
         let rest = self.rest();
         let mark = rest.first().copied().unwrap_or(b'"');
         let mut content = Vec::new();
@@ -199,7 +199,7 @@ impl<'t> Lexer<'t> {
             let bytes = error.as_bytes().escape_ascii().to_string();
             self.text.expected(self.span(1), "UTF-8 in a string", bytes)
         })?;
-        Ok((Token::Literal(content), at + 1))
+        Ok((IdlToken::Literal(content), at + 1))
     }
 
     /// The byte that the escape stands for whose backslash is `at` bytes from here.
@@ -211,7 +211,7 @@ impl<'t> Lexer<'t> {
             Some(&byte @ (b'\\' | b'"' | b'\'')) => Ok(byte),
             _ => {
                 let start = self.at + at;
-                let span = Span { start, end: start + 2 };
+                let span = TextSpan { start, end: start + 2 };
                 let found = self.text.quoted(span);
                 Err(self.text.expected(span, r#"one of \n \r \t \\ \" \'"#, found))
             }

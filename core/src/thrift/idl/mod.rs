@@ -2,7 +2,7 @@
 //! compiler of version 0.17 accepts them, and the `uuid` of later ones.
 //!
 //! [`parse`] takes the text of a file, asks for those it includes ([`Includes`]), and gives a
-//! [`Document`]: the [`Schema`](super::Schema) of all structs, and what a host needs beside it to make
+//! [`Document`]: the [`ThriftSchema`](super::ThriftSchema) of all structs, and what a host needs beside it to make
 //! classes like generated ones: names, namespaces, constants, defaults, services. A host whose classes are made in its own
 //! language takes it as lists of facts ([`Document::described`]). Names are looked up
 //! as the compiler does: a type may be used before it is defined, but not by a value; a constant, an
@@ -35,8 +35,8 @@ mod text;
 
 pub use description::Described;
 pub use document::{
-    Annotation, Const, Document, EnumDefinition, FieldDefinition, Function, Namespace, Origin,
-    Program, ProgramId, Service, ServiceId, StructDefinition, Typedef, Value,
+    Annotation, Const, ConstValue, Document, EnumDefinition, FieldDefinition, Function, Namespace,
+    Program, ProgramId, Service, ServiceId, StructDefinition, StructOrigin, Typedef,
 };
 pub use gather::{Includes, SourceText};
 

@@ -2,7 +2,7 @@
 //! files. The order of definitions is that of the text.
 
 use super::document::{Annotation, Namespace};
-use super::text::Span;
+use super::text::TextSpan;
 use crate::thrift::{Requiredness, StructKind, Type};
 
 /// A whole text.
@@ -11,18 +11,18 @@ pub(super) struct FileSyntax {
     pub(super) namespaces: Vec<Namespace>,
     pub(super) includes: Vec<Name>,
     pub(super) cpp_includes: Vec<String>,
-    pub(super) definitions: Vec<Definition>,
+    pub(super) definitions: Vec<DefinitionSyntax>,
 }
 
 /// A name, and where it stands.
 #[derive(Debug, Clone)]
 pub(super) struct Name {
     pub(super) text: String,
-    pub(super) span: Span,
+    pub(super) span: TextSpan,
 }
 
 #[derive(Debug)]
-pub(super) enum Definition {
+pub(super) enum DefinitionSyntax {
     Const(ConstSyntax),
     Typedef(TypedefSyntax),
     Enum(EnumSyntax),
@@ -102,7 +102,7 @@ pub(super) struct FunctionSyntax {
 #[derive(Debug)]
 pub(super) struct TypeSyntax {
     pub(super) form: TypeForm,
-    pub(super) span: Span,
+    pub(super) span: TextSpan,
 }
 
 #[derive(Debug)]
@@ -119,7 +119,7 @@ pub(super) enum TypeForm {
 #[derive(Debug)]
 pub(super) struct ValueSyntax {
     pub(super) form: ValueForm,
-    pub(super) span: Span,
+    pub(super) span: TextSpan,
 }
 
 #[derive(Debug)]

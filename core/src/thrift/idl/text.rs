@@ -17,14 +17,14 @@ const QUOTED_MAX: usize = 40;
 
 /// Range of a text, in bytes from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Span {
+pub(super) struct TextSpan {
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
 /// A text with the name that people know it by.
 #[derive(Debug)]
-pub(super) struct Text {
+pub(super) struct IdlText {
     pub(super) path: String,
     bytes: Vec<u8>,
     /// Line breaks before each block of [`BLOCK_LEN`] bytes, and before the end: finding the line of every name must not
@@ -32,7 +32,7 @@ pub(super) struct Text {
     breaks_before: Vec<u32>,
 }
 
-impl Text {
+impl IdlText {
     pub(super) fn new(source: SourceText) -> Self {
         let SourceText { path, mut bytes } = source;
         // Some editors put this mark before UTF-8. It is no part of the first line.
@@ -44,7 +44,7 @@ impl Text {
             let before = breaks_before.last().copied().unwrap_or_default();
             breaks_before.push(before + break_count(block));
         }
-        Text { path, bytes, breaks_before }
+        IdlText { path, bytes, breaks_before }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -52,7 +52,7 @@ impl Text {
     }
 
     /// The number of the line that `span` begins in, from 1.
-    pub(super) fn line(&self, span: Span) -> u32 {
+    pub(super) fn line(&self, span: TextSpan) -> u32 {
         let block = span.start / BLOCK_LEN;
         let before = self.breaks_before.get(block).copied().unwrap_or_default();
         let rest = self.bytes.get(block * BLOCK_LEN..span.start).unwrap_or_default();
@@ -62,7 +62,7 @@ impl Text {
     /// A text that the language does not allow: what it wants at `span`, and what stands there.
     pub(super) fn expected(
         &self,
-        span: Span,
+        span: TextSpan,
         expected: impl std::fmt::Display,
         found: impl std::fmt::Display,
     ) -> Error {
@@ -70,14 +70,19 @@ impl Text {
     }
 
     /// More of `what` at `span` than the bound for it, `limit`.
-    pub(super) fn above(&self, span: Span, what: impl std::fmt::Display, limit: usize) -> Error {
+    pub(super) fn above(
+        &self,
+        span: TextSpan,
+        what: impl std::fmt::Display,
+        limit: usize,
+    ) -> Error {
         let message = format!("expected {what} of at most {limit}, found more");
         self.error(ErrorKind::Limit, span, &message)
     }
 
     /// Another error, at the place that led to it. Where the system refused a file, that file stays the error's: it is not
     /// this one that is missing.
-    pub(super) fn because(&self, span: Span, error: &Error) -> Error {
+    pub(super) fn because(&self, span: TextSpan, error: &Error) -> Error {
         match (error.kind(), error.file()) {
             (ErrorKind::Io(_), Some(file)) => {
                 let (column, excerpt) = self.excerpt(span.start);
@@ -90,7 +95,7 @@ impl Text {
     }
 
     /// Returns the text at `span`, in quotes, for the second half of an error.
-    pub(super) fn quoted(&self, span: Span) -> String {
+    pub(super) fn quoted(&self, span: TextSpan) -> String {
         if span.start >= self.bytes.len() {
             return "the end of the file".to_owned();
         }
@@ -103,7 +108,7 @@ impl Text {
         format!("`{quoted}`")
     }
 
-    fn error(&self, kind: ErrorKind, span: Span, message: &str) -> Error {
+    fn error(&self, kind: ErrorKind, span: TextSpan, message: &str) -> Error {
         let line_number = self.line(span);
         let (column, excerpt) = self.excerpt(span.start);
         let message = format!("line {line_number}, column {column}: {message}\n{excerpt}");

@@ -1,7 +1,7 @@
 //! Columns hold what packets hold.
 
 use bytewright::batch::Value;
-use bytewright::packet::{Columns, DecodeOptions, Field, FrameMeta, LinkType, Packet};
+use bytewright::packet::{DecodeOptions, Field, FrameMeta, LinkType, Packet, PacketColumns};
 
 use crate::generate::{Random, frame, seeds};
 
@@ -25,7 +25,7 @@ fn columns_of_batches_of_any_size_hold_the_values_of_the_packets() {
     seeds(150, |random| {
         let count = random.below(120);
         let packets = random_packets(random, count);
-        let mut columns = Columns::new(Field::ALL);
+        let mut columns = PacketColumns::new(Field::ALL);
         let mut rest = packets.as_slice();
         while !rest.is_empty() {
             let (batch, later) = rest.split_at(rest.len().min(random.below(20)));
@@ -41,7 +41,7 @@ fn columns_of_batches_of_any_size_hold_the_values_of_the_packets() {
 }
 
 /// Compares by the getters and, as a program in another language would, by the packed bytes.
-fn holds(columns: &Columns, packets: &[Packet]) {
+fn holds(columns: &PacketColumns, packets: &[Packet]) {
     assert_eq!(columns.len(), packets.len());
     assert_eq!(columns.fields(), Field::ALL);
     assert_eq!(*columns.batch().schema(), Field::SCHEMA);
@@ -82,7 +82,7 @@ fn in_a_column(packet: &Packet, field: Field) -> Value<'static> {
 
 #[test]
 fn a_column_is_found_by_its_field_and_only_if_it_was_asked_for() {
-    let columns = Columns::new(&[Field::Ttl, Field::Ts]);
+    let columns = PacketColumns::new(&[Field::Ttl, Field::Ts]);
     assert!(columns.column(Field::Ts).is_some());
     assert!(columns.column(Field::Vlan).is_none());
     assert_eq!(columns.fields(), [Field::Ttl, Field::Ts]);

@@ -3,7 +3,7 @@
 use bytewright::batch::Value;
 use bytewright::input::{CaptureOptions, CaptureReader};
 use bytewright::packet::{
-    Columns, DecodeOptions, Field, Frame, FrameMeta, Interface, LinkType, Packet,
+    DecodeOptions, Field, Frame, FrameInterface, FrameMeta, LinkType, Packet, PacketColumns,
 };
 
 use super::{decoded, hex, inner};
@@ -77,8 +77,11 @@ fn the_interface_is_the_one_that_the_file_names() {
         let frame = Frame::new(&packet, &[], interface);
         [Field::Interface, Field::InterfaceName].map(|field| frame.value(field).to_string())
     };
-    assert_eq!(values(Some(Interface { number: 70_000, name: Some("eth0") })), ["70000", "eth0"]);
-    assert_eq!(values(Some(Interface { number: 0, name: None })), ["0", ""]);
+    assert_eq!(
+        values(Some(FrameInterface { number: 70_000, name: Some("eth0") })),
+        ["70000", "eth0"]
+    );
+    assert_eq!(values(Some(FrameInterface { number: 0, name: None })), ["0", ""]);
     assert_eq!(values(None), ["", ""]);
 }
 
@@ -133,7 +136,7 @@ fn http_and_tls_are_read_on_any_port() {
 fn rows_of_frames_are_the_values_of_the_frames() {
     seeds(60, |random| {
         let frames: Vec<_> = (0..random.below(300)).map(|_| random_frame(random)).collect();
-        let mut columns = Columns::new(Field::ALL);
+        let mut columns = PacketColumns::new(Field::ALL);
         for (packet, captured, name) in &frames {
             columns.push(&framed(packet, captured, name));
         }
@@ -159,7 +162,7 @@ fn framed<'f>(packet: &'f Packet, captured: &'f [u8], name: &'f Option<String>) 
     Frame::new(
         packet,
         captured,
-        name.as_deref().map(|name| Interface { number: 3, name: Some(name) }),
+        name.as_deref().map(|name| FrameInterface { number: 3, name: Some(name) }),
     )
 }
 

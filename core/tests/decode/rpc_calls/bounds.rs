@@ -1,6 +1,6 @@
 //! Memory stays within its bounds.
 
-use bytewright::rpc::{ByteCounts, Call, Rpc, RpcOptions, Summary};
+use bytewright::rpc::{ByteCounts, Call, CallSummary, Rpc, RpcOptions};
 
 use super::talk::{PROTOCOLS, Talk, answered, asked, calls, line};
 use crate::generate::segment::Segment;
@@ -78,7 +78,7 @@ fn sums_of_very_many_methods_are_bounded_and_lose_no_call() {
     for name in &names {
         talk = talk.there(&asked(name, 0).bytes(protocol)).back(&answered(name, 0).bytes(protocol));
     }
-    let mut summary = Summary::new();
+    let mut summary = CallSummary::new();
     calls(&talk.segments, RpcOptions::default()).iter().for_each(|call| summary.add(call));
     let methods = summary.into_sorted();
     assert_eq!(methods.len(), 4097);

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use bytewright::thrift::idl::{Annotation, Document, Function, Program, ProgramId, Service, Value};
+use bytewright::thrift::idl::{
+    Annotation, ConstValue, Document, Function, Program, ProgramId, Service,
+};
 use bytewright::thrift::{FieldSchema, Requiredness, StructId, StructKind, Type};
 
 /// The tokens of what the compiler printed, but for documentation and what is
@@ -256,16 +258,16 @@ impl AsJson<'_> {
         format!("{}.{name}", self.document.program(program).expect("a program").name)
     }
 
-    fn value(&self, value: &Value) -> String {
+    fn value(&self, value: &ConstValue) -> String {
         match value {
-            Value::Bool(truth) => u8::from(*truth).to_string(),
-            Value::Int(number) => number.to_string(),
-            Value::Double(number) => shortest(*number),
-            Value::String(content) => string(content),
-            Value::List(values) | Value::Set(values) => {
+            ConstValue::Bool(truth) => u8::from(*truth).to_string(),
+            ConstValue::Int(number) => number.to_string(),
+            ConstValue::Double(number) => shortest(*number),
+            ConstValue::String(content) => string(content),
+            ConstValue::List(values) | ConstValue::Set(values) => {
                 list(values.iter().map(|value| self.value(value)))
             }
-            Value::Map(entries) => {
+            ConstValue::Map(entries) => {
                 let entries = entries.iter().map(|(key, value)| {
                     let key = self.value(key);
                     let is_quoted = key.starts_with(['"', '[', '{']);
@@ -274,7 +276,7 @@ impl AsJson<'_> {
                 });
                 format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
             }
-            Value::Struct(id, values) => {
+            ConstValue::Struct(id, values) => {
                 let fields = &self.document.schema.get(*id).expect("a struct").fields;
                 let values = values.iter().map(|(number, value)| {
                     format!("{:?}: {}", fields[*number].name, self.value(value))

@@ -1,6 +1,6 @@
 //! A document in the words of `dump.rb`: what the code would be that the compiler generates.
 
-use bytewright::thrift::idl::{Document, Program, ProgramId, Service, Value};
+use bytewright::thrift::idl::{ConstValue, Document, Program, ProgramId, Service};
 use bytewright::thrift::{EnumId, FieldSchema, Requiredness, StructId, StructKind, Type};
 
 /// A line for each definition of all files, sorted.
@@ -74,7 +74,7 @@ impl AsRuby<'_> {
         format!("{kind} {name} {{{}}}", fields.collect::<Vec<_>>().join("; "))
     }
 
-    fn field(&self, field: &FieldSchema, default: Option<&Value>) -> String {
+    fn field(&self, field: &FieldSchema, default: Option<&ConstValue>) -> String {
         let mut line = format!("{} {} {}", field.id, field.name, self.type_of(&field.value_type));
         line += match field.requiredness {
             Requiredness::Default => "",
@@ -129,17 +129,17 @@ impl AsRuby<'_> {
         lines
     }
 
-    fn value(&self, value: &Value) -> String {
-        let all = |values: &[Value]| {
+    fn value(&self, value: &ConstValue) -> String {
+        let all = |values: &[ConstValue]| {
             values.iter().map(|value| self.value(value)).collect::<Vec<_>>().join(", ")
         };
         match value {
-            Value::Bool(truth) => truth.to_string(),
-            Value::Int(number) => number.to_string(),
-            Value::Double(number) => double(*number),
-            Value::String(content) => string(content),
-            Value::List(values) => format!("[{}]", all(values)),
-            Value::Set(values) => {
+            ConstValue::Bool(truth) => truth.to_string(),
+            ConstValue::Int(number) => number.to_string(),
+            ConstValue::Double(number) => double(*number),
+            ConstValue::String(content) => string(content),
+            ConstValue::List(values) => format!("[{}]", all(values)),
+            ConstValue::Set(values) => {
                 // Generated code has a Set of them, in which they are once.
                 let mut once = Vec::new();
                 values.iter().for_each(|value| {
@@ -149,18 +149,18 @@ impl AsRuby<'_> {
                 });
                 format!("Set[{}]", all(&once))
             }
-            Value::Map(entries) => {
+            ConstValue::Map(entries) => {
                 let entries = entries.iter();
                 let entries = entries
                     .map(|(key, value)| format!("{} => {}", self.value(key), self.value(value)));
                 format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
             }
-            Value::Struct(id, values) => self.struct_value(*id, values),
+            ConstValue::Struct(id, values) => self.struct_value(*id, values),
         }
     }
 
     /// A struct with what it has after it was made: fields that are not said have their defaults.
-    fn struct_value(&self, id: StructId, values: &[(usize, Value)]) -> String {
+    fn struct_value(&self, id: StructId, values: &[(usize, ConstValue)]) -> String {
         let schema = self.document.schema.get(id).expect("a struct");
         let definition = self.document.struct_definition(id).expect("a struct");
         let fields = schema.fields.iter().zip(&definition.fields).enumerate();

@@ -1,28 +1,28 @@
 //! Meaning of a document beyond what the compiler of version 0.17 can be asked for.
 
-use bytewright::thrift::idl::{IdlOptions, Origin, ProgramId, Value};
+use bytewright::thrift::idl::{ConstValue, IdlOptions, ProgramId, StructOrigin};
 use bytewright::thrift::{Requiredness, Type};
 
 use super::{as_json, as_ruby, document_of_text, document_of_texts, of_corpus};
 
-fn constant(document: &bytewright::thrift::idl::Document, name: &str) -> Value {
+fn constant(document: &bytewright::thrift::idl::Document, name: &str) -> ConstValue {
     let consts = &document.main().expect("a program").consts;
     consts.iter().find(|found| found.name == name).expect(name).value.clone()
 }
 
-fn ints(numbers: &[i64]) -> Vec<Value> {
-    numbers.iter().copied().map(Value::Int).collect()
+fn ints(numbers: &[i64]) -> Vec<ConstValue> {
+    numbers.iter().copied().map(ConstValue::Int).collect()
 }
 
 #[test]
 fn constants_that_are_other_lists_and_maps_have_their_values() {
     let document = of_corpus("container_references");
-    let list = Value::List(ints(&[1, 2]));
+    let list = ConstValue::List(ints(&[1, 2]));
     assert_eq!(constant(&document, "SAME_LIST"), list);
-    let text = |text: &str| Value::String(text.to_owned());
-    let map = Value::Map(vec![(text("a"), list.clone()), (text("b"), list)]);
+    let text = |text: &str| ConstValue::String(text.to_owned());
+    let map = ConstValue::Map(vec![(text("a"), list.clone()), (text("b"), list)]);
     assert_eq!(constant(&document, "SAME_MAP"), map);
-    assert_eq!(constant(&document, "SAME_WHOLE"), Value::Int(5));
+    assert_eq!(constant(&document, "SAME_WHOLE"), ConstValue::Int(5));
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn uuid_is_a_type_unless_a_file_has_one_of_that_name() {
     assert_eq!(known.fields[0].value_type, Type::Uuid);
     assert_eq!(known.fields[1].value_type, Type::list(Type::Uuid));
     assert_eq!(known.fields[2].value_type, Type::map(Type::Uuid, Type::String));
-    let braces = Value::String("01234567-89ab-cdef-ABCD-EF0123456789".to_owned());
+    let braces = ConstValue::String("01234567-89ab-cdef-ABCD-EF0123456789".to_owned());
     assert_eq!(constant(&document, "BRACES"), braces);
     let document = of_corpus("names");
     let typedefs = &document.main().expect("a program").typedefs;
@@ -57,9 +57,9 @@ fn doubles_have_all_their_digits() {
         "const double A = 0.30000000000000004, const double B = 1e400, const double C = 4.9e-324",
     );
     let document = document.expect("read");
-    assert_eq!(constant(&document, "A"), Value::Double(0.1 + 0.2));
-    assert_eq!(constant(&document, "B"), Value::Double(f64::INFINITY));
-    assert_eq!(constant(&document, "C"), Value::Double(f64::from_bits(1)));
+    assert_eq!(constant(&document, "A"), ConstValue::Double(0.1 + 0.2));
+    assert_eq!(constant(&document, "B"), ConstValue::Double(f64::INFINITY));
+    assert_eq!(constant(&document, "C"), ConstValue::Double(f64::from_bits(1)));
 }
 
 #[test]
@@ -111,11 +111,11 @@ fn each_definition_knows_its_file() {
     assert_eq!(
         homes.collect::<Vec<_>>(),
         [
-            ("B", 0, Origin::Declared),
-            ("L", 1, Origin::Declared),
-            ("get_args", 2, Origin::Arguments),
-            ("get_result", 2, Origin::Result),
-            ("M", 3, Origin::Declared),
+            ("B", 0, StructOrigin::Declared),
+            ("L", 1, StructOrigin::Declared),
+            ("get_args", 2, StructOrigin::Arguments),
+            ("get_result", 2, StructOrigin::Result),
+            ("M", 3, StructOrigin::Declared),
         ]
     );
     let enums: Vec<u32> = document.enums.iter().map(|of| of.program.0).collect();

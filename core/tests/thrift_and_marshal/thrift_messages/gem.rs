@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::BufRead;
 use std::process::{Command, Stdio};
 
-use bytewright::thrift::{Encoding, Schema, StructId, Type, WireType};
+use bytewright::thrift::{Encoding, StructId, ThriftSchema, Type, WireType};
 
 use super::invent::Inventor;
 use super::tree::Tree;
@@ -34,7 +34,7 @@ impl Gem {
     }
 
     /// Makes classes of a schema.
-    fn learn(&mut self, schema: &Schema) {
+    fn learn(&mut self, schema: &ThriftSchema) {
         let structs = schema.structs().iter().map(|defined| {
             let fields = defined.fields.iter().map(|field| {
                 let (kind, name) = (ruby_type(&field.value_type), &field.name);

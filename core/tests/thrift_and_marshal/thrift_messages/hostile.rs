@@ -4,16 +4,16 @@
 use std::sync::Arc;
 
 use bytewright::thrift::{
-    BinaryWriter, CompactWriter, Encoding, Extent, FieldSchema, Limits, NarrowVarint, Plan,
-    Progress, ProtocolErrorKind, ProtocolResult, Schema, StructId, StructKind, Tape, Type,
-    WireType, Write,
+    BinaryWriter, CompactWriter, Encoding, FieldSchema, Limits, NarrowVarint, Plan, Progress,
+    ProtocolErrorKind, ProtocolResult, StructExtent, StructId, StructKind, Tape, ThriftSchema,
+    Type, WireType, Write,
 };
 
 use super::ENCODINGS;
 
 /// A struct that holds itself, lists of numbers, strings and of itself, and a map of itself.
 fn plan() -> Plan {
-    let mut schema = Schema::new();
+    let mut schema = ThriftSchema::new();
     let node = schema.declare_struct("Node", StructKind::Struct);
     let fields = vec![
         FieldSchema::new(1, "child", Type::Struct(node)),
@@ -222,7 +222,7 @@ fn what_is_no_type_is_told_by_its_number_in_the_message() {
         let read = plan.decode(encoding, StructId(0), &bytes, Limits::default(), &mut tape);
         let told = read.expect_err("no message").to_string();
         assert!(told.ends_with(&format!("found type {number}")), "{encoding:?} {bytes:?}: {told}");
-        let mut extent = Extent::new(encoding, Limits::default());
+        let mut extent = StructExtent::new(encoding, Limits::default());
         assert_eq!(extent.advance(&bytes).expect_err("no message").to_string(), told);
     }
 }
@@ -230,7 +230,7 @@ fn what_is_no_type_is_told_by_its_number_in_the_message() {
 #[test]
 fn who_waits_for_such_bytes_to_be_whole_learns_the_same_in_bounded_steps() {
     for case in cases() {
-        let mut extent = Extent::new(case.encoding, Limits::default());
+        let mut extent = StructExtent::new(case.encoding, Limits::default());
         let progress = extent.advance(&case.bytes);
         match case.kind {
             // They may all come, as far as is known.
@@ -281,7 +281,7 @@ fn what_a_reader_skips_may_be_as_deep_wherever_it_is() {
     let mut read = |known, skipped| {
         let bytes = nested(known, skipped);
         let read = plan.decode(Encoding::Binary, StructId(0), &bytes, Limits::default(), &mut tape);
-        let mut extent = Extent::new(Encoding::Binary, Limits::default());
+        let mut extent = StructExtent::new(Encoding::Binary, Limits::default());
         if read.is_ok() {
             assert_eq!(extent.advance(&bytes).unwrap(), Progress::Complete(bytes.len()));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytewright::thrift::{
-    EnumSchema, FieldSchema, Plan, Schema, StructId, StructKind, Type, WireType,
+    EnumSchema, FieldSchema, Plan, StructId, StructKind, ThriftSchema, Type, WireType,
 };
 
 use super::twin::{KINDS, Raw};
@@ -11,7 +11,7 @@ use crate::generate::Random;
 
 /// A schema that was made up, and what it becomes.
 pub(crate) struct Inventor {
-    pub(crate) schema: Arc<Schema>,
+    pub(crate) schema: Arc<ThriftSchema>,
     pub(crate) plan: Arc<Plan>,
     is_plain: bool,
 }
@@ -31,7 +31,7 @@ impl Inventor {
     }
 
     fn of(random: &mut Random, is_plain: bool) -> Inventor {
-        let mut schema = Schema::new();
+        let mut schema = ThriftSchema::new();
         schema.add_enum(EnumSchema { name: "Enum".into(), values: vec![("ONE".into(), 1)] });
         let kinds = [StructKind::Struct, StructKind::Exception, StructKind::Union];
         let count = 1 + random.below(4);

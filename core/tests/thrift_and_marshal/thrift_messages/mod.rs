@@ -17,7 +17,7 @@ mod tree;
 mod twin;
 
 use bytewright::thrift::{
-    BinaryWriter, CompactWriter, Encoding, Extent, Limits, Plan, Progress, ProtocolErrorKind,
+    BinaryWriter, CompactWriter, Encoding, Limits, Plan, Progress, ProtocolErrorKind, StructExtent,
     StructId, Tape, Write,
 };
 
@@ -138,7 +138,7 @@ fn a_damaged_message_is_read_as_its_slow_twin_reads_it_or_refused_by_both() {
                 let found = read(&inventor.plan, encoding, id, &damaged);
                 let expected = twin_read(&inventor, encoding, id, &damaged);
                 assert_eq!(found.clone().ok(), expected, "{encoding:?} {damaged:02x?}");
-                let mut extent = Extent::new(encoding, Limits::default());
+                let mut extent = StructExtent::new(encoding, Limits::default());
                 let progress = extent.advance(&damaged);
                 match found {
                     Ok((_, len)) => assert_eq!(progress.unwrap(), Progress::Complete(len)),
@@ -160,7 +160,7 @@ fn the_extent_of_a_message_is_found_piece_by_piece_without_a_wish_for_more() {
         let (_, raw) = inventor.message(random);
         for encoding in ENCODINGS {
             let bytes = twin::encode(encoding, &raw);
-            let mut extent = Extent::new(encoding, Limits::default());
+            let mut extent = StructExtent::new(encoding, Limits::default());
             let (mut shown, mut wanted) = (0, true);
             loop {
                 match extent.advance(&bytes[..shown]).expect("it is whole") {

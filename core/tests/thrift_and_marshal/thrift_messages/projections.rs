@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytewright::batch::{DataType, Value};
 use bytewright::thrift::{
-    Columns, Encoding, FieldSchema, Frames, Limits, Plan, Projection, ProtocolErrorKind, Schema,
-    StructId, StructKind, Tape, Type, WireType,
+    Columns, Encoding, FieldSchema, Frames, Limits, Plan, Projection, ProtocolErrorKind, StructId,
+    StructKind, Tape, ThriftSchema, Type, WireType,
 };
 
 use super::invent::Inventor;
@@ -15,7 +15,12 @@ use super::{ENCODINGS, cases};
 use crate::generate::{Random, seeds};
 
 /// Random paths, none in another: their names with the types of their ends.
-fn paths(random: &mut Random, schema: &Schema, id: StructId, depth: usize) -> Vec<(String, Type)> {
+fn paths(
+    random: &mut Random,
+    schema: &ThriftSchema,
+    id: StructId,
+    depth: usize,
+) -> Vec<(String, Type)> {
     let mut paths = Vec::new();
     for field in &schema.get(id).unwrap().fields {
         match &field.value_type {
@@ -36,7 +41,7 @@ fn paths(random: &mut Random, schema: &Schema, id: StructId, depth: usize) -> Ve
 }
 
 /// The value at a path: the first of the right type, all the way.
-fn value_at(schema: &Schema, id: StructId, raw: &Raw, path: &str) -> Option<Tree> {
+fn value_at(schema: &ThriftSchema, id: StructId, raw: &Raw, path: &str) -> Option<Tree> {
     let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
     let field = schema.get(id).unwrap().fields.iter().find(|field| field.name == name).unwrap();
     let kind = WireType::of(&field.value_type).number();
@@ -158,7 +163,7 @@ fn columns_hold_the_fields_of_each_frame_and_nulls_where_there_are_none() {
 
 /// `{1: i64 id, 2: string name, 3: Address address}`, `{1: string city, 2: list<i32> numbers}`
 fn people() -> Arc<Plan> {
-    let mut schema = Schema::new();
+    let mut schema = ThriftSchema::new();
     let person = schema.declare_struct("Person", StructKind::Struct);
     let address = schema.declare_struct("Address", StructKind::Struct);
     let fields = vec![

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use bytewright::ErrorKind;
 use bytewright::thrift::{
-    Encoding, EnumId, EnumSchema, FieldSchema, Limits, Plan, Schema, StructId, StructKind,
-    TYPE_DEPTH_MAX, Tape, Type,
+    Encoding, EnumId, EnumSchema, FieldSchema, Limits, Plan, StructId, StructKind, TYPE_DEPTH_MAX,
+    Tape, ThriftSchema, Type,
 };
 
 #[test]
 fn a_struct_with_the_same_id_or_name_twice_or_a_bottomless_type_is_refused() {
-    let mut schema = Schema::new();
+    let mut schema = ThriftSchema::new();
     let id = schema.declare_struct("Pair", StructKind::Struct);
     let field = FieldSchema::new;
     schema.define_struct(id, vec![field(1, "left", Type::I32)]).unwrap();
@@ -36,7 +36,7 @@ fn a_struct_with_the_same_id_or_name_twice_or_a_bottomless_type_is_refused() {
 #[test]
 fn a_type_that_the_schema_does_not_have_is_refused_by_the_plan() {
     for missing in [Type::Struct(StructId(1)), Type::list(Type::Enum(EnumId(0)))] {
-        let mut schema = Schema::new();
+        let mut schema = ThriftSchema::new();
         let id = schema.declare_struct("Pair", StructKind::Struct);
         schema.define_struct(id, vec![FieldSchema::new(1, "left", missing)]).unwrap();
         let error = Plan::new(Arc::new(schema)).unwrap_err();
@@ -49,7 +49,7 @@ fn a_type_that_the_schema_does_not_have_is_refused_by_the_plan() {
 
 #[test]
 fn a_struct_of_another_schema_is_refused_as_an_error() {
-    let plan = Plan::new(Arc::new(Schema::new())).unwrap();
+    let plan = Plan::new(Arc::new(ThriftSchema::new())).unwrap();
     let read =
         plan.decode(Encoding::Binary, StructId(3), &[0], Limits::default(), &mut Tape::new());
     assert!(read.is_err());
@@ -57,7 +57,7 @@ fn a_struct_of_another_schema_is_refused_as_an_error() {
 
 #[test]
 fn structs_fields_and_enums_are_found_by_name() {
-    let mut schema = Schema::new();
+    let mut schema = ThriftSchema::new();
     let colour =
         EnumSchema { name: "Colour".into(), values: vec![("RED".into(), 1), ("ROT".into(), 1)] };
     let colour = schema.add_enum(colour);

@@ -1,7 +1,7 @@
 //! Meaning of a message by a schema, as a tree: from a tape, and from what the twin read.
 
 use bytewright::thrift::{
-    Collection, Cursor, Schema, StructId, StructKind, Tape, Type, Value, WireType,
+    Collection, StructId, StructKind, Tape, TapeCursor, TapeValue, ThriftSchema, Type, WireType,
 };
 
 use super::twin::Raw;
@@ -32,20 +32,24 @@ impl Tree {
         let mut cursor = tape.cursor(message);
         let value = cursor.value();
         let tree = Tree::of_value(&mut cursor, value);
-        assert_eq!(cursor.value(), Value::Null, "nothing is left");
+        assert_eq!(cursor.value(), TapeValue::Null, "nothing is left");
         tree
     }
 
-    fn of_value<'t>(cursor: &mut Cursor<'t>, value: Value<'t>) -> Tree {
+    fn of_value<'t>(cursor: &mut TapeCursor<'t>, value: TapeValue<'t>) -> Tree {
         let tree = Tree::of_form(cursor, value);
-        if let Value::Ints(..) | Value::Doubles(..) | Value::Bools(..) | Value::Empty(_) = value {
+        if let TapeValue::Ints(..)
+        | TapeValue::Doubles(..)
+        | TapeValue::Bools(..)
+        | TapeValue::Empty(_) = value
+        {
             assert_eq!(Tree::of_elements(cursor, value), tree.without_form(), "as elements");
         }
         tree
     }
 
     /// A list or a set by its elements, one after the other.
-    fn of_elements<'t>(cursor: &mut Cursor<'t>, value: Value<'t>) -> Tree {
+    fn of_elements<'t>(cursor: &mut TapeCursor<'t>, value: TapeValue<'t>) -> Tree {
         let mut elements = value.elements();
         let trees = (0..elements.count()).map(|_| {
             let value = elements.next(cursor);
@@ -67,8 +71,8 @@ impl Tree {
         }
     }
 
-    fn of_form<'t>(cursor: &mut Cursor<'t>, value: Value<'t>) -> Tree {
-        let next = |cursor: &mut Cursor<'_>| {
+    fn of_form<'t>(cursor: &mut TapeCursor<'t>, value: TapeValue<'t>) -> Tree {
+        let next = |cursor: &mut TapeCursor<'_>| {
             let value = cursor.value();
             Tree::of_value(cursor, value)
         };
@@ -78,36 +82,36 @@ impl Tree {
         };
         let is_list = |collection| collection == Collection::List;
         match value {
-            Value::Null => Tree::Null,
-            Value::Empty(of) => Tree::Empty(of),
-            Value::Bool(value) => Tree::Bool(value),
-            Value::Int(value) => Tree::Int(value),
-            Value::Double(value) => Tree::Double(value.to_bits()),
-            Value::String(bytes) => Tree::String(bytes.to_vec()),
-            Value::Binary(bytes) => Tree::Binary(bytes.to_vec()),
-            Value::Uuid(bytes) => Tree::Uuid(bytes.to_vec()),
-            Value::Struct(id) => Tree::Struct(id.0, None, Tree::fields(cursor)),
-            Value::Union { id, field_count } => {
+            TapeValue::Null => Tree::Null,
+            TapeValue::Empty(of) => Tree::Empty(of),
+            TapeValue::Bool(value) => Tree::Bool(value),
+            TapeValue::Int(value) => Tree::Int(value),
+            TapeValue::Double(value) => Tree::Double(value.to_bits()),
+            TapeValue::String(bytes) => Tree::String(bytes.to_vec()),
+            TapeValue::Binary(bytes) => Tree::Binary(bytes.to_vec()),
+            TapeValue::Uuid(bytes) => Tree::Uuid(bytes.to_vec()),
+            TapeValue::Struct(id) => Tree::Struct(id.0, None, Tree::fields(cursor)),
+            TapeValue::Union { id, field_count } => {
                 Tree::Struct(id.0, Some(field_count), Tree::fields(cursor))
             }
-            Value::List(_) | Value::Set(_) => Tree::of_elements(cursor, value),
-            Value::Map(count) => {
+            TapeValue::List(_) | TapeValue::Set(_) => Tree::of_elements(cursor, value),
+            TapeValue::Map(count) => {
                 Tree::Map((0..count).map(|_| (next(cursor), next(cursor))).collect())
             }
-            Value::Ints(of, numbers) => {
+            TapeValue::Ints(of, numbers) => {
                 in_order(is_list(of), numbers.iter().map(|number| Tree::Int(*number)).collect())
             }
-            Value::Doubles(of, numbers) => {
+            TapeValue::Doubles(of, numbers) => {
                 let doubles = numbers.iter().map(|number| Tree::Double(number.to_bits()));
                 in_order(is_list(of), doubles.collect())
             }
-            Value::Bools(of, truths) => {
+            TapeValue::Bools(of, truths) => {
                 in_order(is_list(of), truths.iter().map(|truth| Tree::Bool(*truth == 1)).collect())
             }
         }
     }
 
-    fn fields(cursor: &mut Cursor<'_>) -> Vec<(usize, Tree)> {
+    fn fields(cursor: &mut TapeCursor<'_>) -> Vec<(usize, Tree)> {
         let mut fields = Vec::new();
         while let Some((number, value)) = cursor.field() {
             fields.push((number, Tree::of_value(cursor, value)));
@@ -116,12 +120,12 @@ impl Tree {
     }
 
     /// Makes the tree of a message by the struct `id` of a schema.
-    pub(crate) fn of_raw(schema: &Schema, id: StructId, raw: &Raw) -> Tree {
+    pub(crate) fn of_raw(schema: &ThriftSchema, id: StructId, raw: &Raw) -> Tree {
         Tree::typed(schema, &Type::Struct(id), raw)
     }
 
     /// A value of the right type in the message, by the schema.
-    pub(crate) fn typed(schema: &Schema, value_type: &Type, raw: &Raw) -> Tree {
+    pub(crate) fn typed(schema: &ThriftSchema, value_type: &Type, raw: &Raw) -> Tree {
         match (value_type, raw) {
             (Type::Bool, Raw::Bool(value)) => Tree::Bool(*value),
             (Type::Byte, Raw::Byte(value)) => Tree::Int(i64::from(*value)),

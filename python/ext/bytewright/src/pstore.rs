@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use bytewright::marshal::{Form, Roots, SymbolId, TextEncoding, Value, ValueId, Values};
+use bytewright::marshal::{
+    MarshalForm, MarshalValue, Roots, SymbolId, TextEncoding, ValueId, Values,
+};
 use bytewright::{Error, ErrorKind, pstore};
 use pyo3::exceptions::{PyLookupError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -177,7 +179,7 @@ impl<'a, 'py> Plain<'a, 'py> {
     fn dressed(
         &mut self,
         id: ValueId,
-        value: &Value,
+        value: &MarshalValue,
         variables: &[(SymbolId, ValueId)],
     ) -> PyResult<Bound<'py, PyAny>> {
         let object = self.object_of(Some(id), self.values.class_name(value))?;
@@ -187,19 +189,19 @@ impl<'a, 'py> Plain<'a, 'py> {
     }
 
     /// A value without what it has beside its form.
-    fn form(&mut self, id: Option<ValueId>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    fn form(&mut self, id: Option<ValueId>, value: &MarshalValue) -> PyResult<Bound<'py, PyAny>> {
         let (py, values) = (self.py, self.values);
         Ok(match &value.form {
-            Form::Nil => py.None().into_bound(py),
-            Form::Boolean(value) => PyBool::new(py, *value).to_owned().into_any(),
-            Form::Integer(number) => PyInt::new(py, *number).into_any(),
-            Form::LargeInteger { is_negative, digits } => {
+            MarshalForm::Nil => py.None().into_bound(py),
+            MarshalForm::Boolean(value) => PyBool::new(py, *value).to_owned().into_any(),
+            MarshalForm::Integer(number) => PyInt::new(py, *number).into_any(),
+            MarshalForm::LargeInteger { is_negative, digits } => {
                 self.large_integer(*is_negative, values.bytes(digits))?
             }
-            Form::Float(text) => PyFloat::new(py, float(values.bytes(text))).into_any(),
-            Form::Symbol(symbol) => self.text(values.symbol(*symbol)),
-            Form::String { text, encoding } => self.string(values.bytes(text), *encoding)?,
-            Form::Array(elements) => {
+            MarshalForm::Float(text) => PyFloat::new(py, float(values.bytes(text))).into_any(),
+            MarshalForm::Symbol(symbol) => self.text(values.symbol(*symbol)),
+            MarshalForm::String { text, encoding } => self.string(values.bytes(text), *encoding)?,
+            MarshalForm::Array(elements) => {
                 let list = PyList::empty(py);
                 self.keep(id, list.as_any());
                 for &element in elements {
@@ -207,7 +209,7 @@ impl<'a, 'py> Plain<'a, 'py> {
                 }
                 list.into_any()
             }
-            Form::Hash { entries, .. } => {
+            MarshalForm::Hash { entries, .. } => {
                 let dict = PyDict::new(py);
                 self.keep(id, dict.as_any());
                 for &(key, value) in entries {
@@ -221,25 +223,25 @@ impl<'a, 'py> Plain<'a, 'py> {
     }
 
     /// Makes an object of a value for which Python has no plain data.
-    fn object(&mut self, id: Option<ValueId>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    fn object(&mut self, id: Option<ValueId>, value: &MarshalValue) -> PyResult<Bound<'py, PyAny>> {
         let (py, values) = (self.py, self.values);
         let object = self.object_of(id, values.class_name(value))?;
         match &value.form {
-            Form::Regexp { source, options } => {
+            MarshalForm::Regexp { source, options } => {
                 object.setattr("value", self.text(values.bytes(source)))?;
                 object.getattr("members")?.set_item("options", *options)?;
             }
-            Form::Class(name) | Form::Module(name) => {
+            MarshalForm::Class(name) | MarshalForm::Module(name) => {
                 object.setattr("value", self.text(values.bytes(name)))?;
             }
-            Form::Struct { members, .. } => self.set_members(&object, members)?,
-            Form::Object { variables, .. } => self.set_members(&object, variables)?,
-            Form::OwnBytes { bytes, .. } => {
+            MarshalForm::Struct { members, .. } => self.set_members(&object, members)?,
+            MarshalForm::Object { variables, .. } => self.set_members(&object, variables)?,
+            MarshalForm::OwnBytes { bytes, .. } => {
                 object.setattr("value", PyBytes::new(py, values.bytes(bytes)))?;
                 let variables = value.rare.as_ref().map(|rare| rare.variables.as_slice());
                 self.set_members(&object, variables.unwrap_or_default())?;
             }
-            Form::OwnValue { value, .. } => object.setattr("value", self.data(*value)?)?,
+            MarshalForm::OwnValue { value, .. } => object.setattr("value", self.data(*value)?)?,
             _ => {}
         }
         Ok(object)
@@ -301,7 +303,7 @@ impl<'a, 'py> Plain<'a, 'py> {
             TextEncoding::UsAscii | TextEncoding::Utf8 => self.text(bytes),
             TextEncoding::Named(name) => {
                 let name = match self.values.get(name).map(|name| &name.form) {
-                    Some(Form::String { text, .. }) => self.text(self.values.bytes(text)),
+                    Some(MarshalForm::String { text, .. }) => self.text(self.values.bytes(text)),
                     _ => return Ok(raw.into_any()),
                 };
                 // Bytes in an encoding that Python does not know, or cannot decode, stay bytes.

@@ -4,7 +4,7 @@ use std::io::SeekFrom;
 
 use bytewright::Error;
 use bytewright::bytes::Feed;
-use bytewright::host::{Host, StreamHost, TurnHost, Writer};
+use bytewright::host::{Host, HostWriter, StreamHost, TurnHost};
 use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -100,7 +100,7 @@ impl StreamHost for Sharing<'_> {
         })
     }
 
-    fn write_from(&self, writer: &Writer<Strand>) -> PyResult<()> {
+    fn write_from(&self, writer: &HostWriter<Strand>) -> PyResult<()> {
         self.with_object(|object, _| {
             let bytes = writer.gathered(PIECE, |bytes| PyBytes::new(object.py(), bytes));
             let taken = object.call_method1("write", (&bytes,))?;

@@ -20,7 +20,7 @@ use crate::turn::{Strand, TurnLock};
 /// Base of `bytewright.Writer`.
 #[pyclass(frozen, subclass, weakref, module = "bytewright._bytewright")]
 pub(crate) struct Writer {
-    writer: Locked<host::Writer<Strand>>,
+    writer: Locked<host::HostWriter<Strand>>,
     lock: TurnLock,
     /// Destination of the bytes, if it is an object of Python's.
     file: Option<FileObject>,
@@ -36,7 +36,7 @@ impl Writer {
     fn operate<R>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&host::Writer<Strand>, &Sharing<'_>) -> PyResult<R>,
+        work: impl FnOnce(&host::HostWriter<Strand>, &Sharing<'_>) -> PyResult<R>,
     ) -> PyResult<R> {
         guarded_python(py, || work(self.writer.get(py), &self.host()))
     }
@@ -148,9 +148,9 @@ impl Writer {
         let writer = match path {
             Some(path) => {
                 let file = py.detach(|| guarded(|| open(&path)));
-                host::Writer::of_file(raised(py, file)?)
+                host::HostWriter::of_file(raised(py, file)?)
             }
-            None => host::Writer::of_object(origin, name),
+            None => host::HostWriter::of_object(origin, name),
         };
         let file = object.map(|object| FileObject { object, read: String::new() });
         let (lock, replaces) = (TurnLock::default(), mode == "replace");

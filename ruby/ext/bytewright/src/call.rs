@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytewright::batch;
 use bytewright::host::{call_of_bytes, call_to_bytes};
 use bytewright::rpc::{Call, CallField, Methods};
-use bytewright::thrift::{Cursor, StructId, Tape, Value as Read};
+use bytewright::thrift::{StructId, Tape, TapeCursor, TapeValue as Read};
 use magnus::{Error, RString, Ruby, TryConvert, Value, function, method, prelude::*};
 
 use crate::border::bytes_of;
@@ -109,7 +109,7 @@ struct Objects<'r> {
 }
 
 impl Objects<'_> {
-    fn value<'t>(&self, cursor: &mut Cursor<'t>, value: Read<'t>) -> Result<Value, Error> {
+    fn value<'t>(&self, cursor: &mut TapeCursor<'t>, value: Read<'t>) -> Result<Value, Error> {
         let ruby = self.ruby;
         Ok(match value {
             Read::Null => ruby.qnil().as_value(),
@@ -143,7 +143,7 @@ impl Objects<'_> {
     }
 
     /// The fields that are set, by their names.
-    fn structure(&self, cursor: &mut Cursor<'_>, id: StructId) -> Result<Value, Error> {
+    fn structure(&self, cursor: &mut TapeCursor<'_>, id: StructId) -> Result<Value, Error> {
         let fields = self.methods.schema().fields(id);
         let hash = self.ruby.hash_new();
         while let Some((_, field, value)) = cursor.field_in(fields) {

@@ -36,7 +36,7 @@ fn open_path(
     let path = path_of(path)?;
     let source = raised(ruby, lock::to_the_end(ruby, || FileSource::open(&path))?)?;
     let name = path.display().to_string();
-    wrap(ruby, class, host::Reader::of_file(source, &name, options), encoding)
+    wrap(ruby, class, host::HostReader::of_file(source, &name, options), encoding)
 }
 
 /// `Reader.open_descriptor(number, offset, name, options, encoding)`: a regular file from
@@ -55,7 +55,7 @@ fn open_descriptor(
     let copied = copied.map_err(|error| bytewright::Error::io("duplicate", &error));
     let source = copied.and_then(FileSource::from_fd).map(|source| source.from_offset(offset));
     let source = raised(ruby, source)?;
-    wrap(ruby, class, host::Reader::of_file(source, &name, options), encoding)
+    wrap(ruby, class, host::HostReader::of_file(source, &name, options), encoding)
 }
 
 /// `Reader.open_object(name, origin, options, encoding)`: what the object's methods give is
@@ -69,7 +69,7 @@ fn open_object(
     encoding: Value,
 ) -> Result<Value, Error> {
     let options = reader_options(ruby, options)?;
-    wrap(ruby, class, host::Reader::of_object(origin, &name, options), encoding)
+    wrap(ruby, class, host::HostReader::of_object(origin, &name, options), encoding)
 }
 
 fn reader_options(ruby: &Ruby, options: RHash) -> Result<ReaderOptions, Error> {
@@ -80,7 +80,7 @@ fn reader_options(ruby: &Ruby, options: RHash) -> Result<ReaderOptions, Error> {
 fn wrap(
     ruby: &Ruby,
     class: RClass,
-    reader: host::Reader<Strand>,
+    reader: host::HostReader<Strand>,
     encoding: Value,
 ) -> Result<Value, Error> {
     let object = ReaderObject {

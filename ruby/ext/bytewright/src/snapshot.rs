@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::hash::RandomState;
 
 use bytewright::forks::ProcessValue;
-use bytewright::host::table::{AnySnapshot, Walk};
-use bytewright::table::{KeyRange, Values, hash_of_entries};
+use bytewright::host::table::{AnySnapshot, EntryWalk};
+use bytewright::table::{KeyRange, ValueType, hash_of_entries};
 use magnus::{Error, RHash, RString, Ruby, Value, method, prelude::*};
 
 use crate::border::{Conversion, bytes_of, encoding_object, lend};
@@ -19,7 +19,7 @@ use crate::walk::WalkObject;
 #[magnus(class = "Bytewright::Snapshot", free_immediately, mark, size)]
 pub(crate) struct SnapshotObject {
     content: RefCell<Option<AnySnapshot>>,
-    values: Values,
+    values: ValueType,
     conversion: Conversion,
 }
 
@@ -32,7 +32,7 @@ impl magnus::DataTypeFunctions for SnapshotObject {
 impl SnapshotObject {
     pub(crate) fn new(
         snapshot: AnySnapshot,
-        values: Values,
+        values: ValueType,
         conversion: Conversion,
     ) -> SnapshotObject {
         SnapshotObject { content: RefCell::new(Some(snapshot)), values, conversion }
@@ -69,7 +69,7 @@ impl SnapshotObject {
     fn scan(ruby: &Ruby, this: &Self, keywords: Option<RHash>) -> Result<Value, Error> {
         let selection = keywords.map(|keywords| selection_of(ruby, keywords)).transpose()?;
         let scan = this.read(ruby, |content| content.scan(selection.as_ref()))?;
-        let walk = WalkObject::new(Walk::new(scan), this.conversion);
+        let walk = WalkObject::new(EntryWalk::new(scan), this.conversion);
         lend(ruby, ruby.obj_wrap(walk).as_value())
     }
 

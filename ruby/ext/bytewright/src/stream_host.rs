@@ -5,7 +5,7 @@ use std::io::SeekFrom;
 
 use bytewright::ErrorKind;
 use bytewright::bytes::Feed;
-use bytewright::host::{Host, StreamHost, Writer};
+use bytewright::host::{Host, HostWriter, StreamHost};
 use magnus::{Error, Value, prelude::*};
 
 use crate::turn::{Sharing, Strand};
@@ -38,7 +38,7 @@ impl StreamHost for Sharing<'_> {
         self.object.funcall::<_, _, Value>("bring_input", ()).map(drop)
     }
 
-    fn write_from(&self, _: &Writer<Strand>) -> Result<(), Error> {
+    fn write_from(&self, _: &HostWriter<Strand>) -> Result<(), Error> {
         self.object.funcall::<_, _, Value>("write_to_object", ()).map(drop)
     }
 

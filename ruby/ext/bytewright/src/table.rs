@@ -13,10 +13,10 @@
 
 use std::cell::{Cell, RefCell};
 
-use bytewright::host::table::{self, AnySnapshot, TableHandle, Walk};
+use bytewright::host::table::{self, AnySnapshot, EntryWalk, TableHandle};
 use bytewright::options::NamedOptions;
 use bytewright::table::file::{OpenOptions, TableKind};
-use bytewright::table::{BackupOptions, KeyRange, StatField, Table, Values};
+use bytewright::table::{BackupOptions, KeyRange, StatField, Table, ValueType};
 use magnus::{Error, RArray, RClass, RHash, RString, Ruby, Value, function, method, prelude::*};
 
 use crate::border::{
@@ -142,7 +142,7 @@ impl TableObject {
         name: String,
         dumper: Option<Value>,
     ) -> Result<(), Error> {
-        let kind = raised(ruby, Values::by_name(&name))?;
+        let kind = raised(ruby, ValueType::by_name(&name))?;
         let values = value_objects(ruby, kind, dumper)?;
         this.handle.set_values(kind);
         this.conversion.set(Conversion { values, ..this.conversion.get() });
@@ -282,7 +282,7 @@ impl TableObject {
         let selection = keywords.map(|keywords| selection_of(ruby, keywords)).transpose()?;
         let scan =
             this.run(ruby, |handle, host| Ok(handle.snapshot(host)?.scan(selection.as_ref())?))?;
-        let walk = WalkObject::new(Walk::new(scan), this.conversion.get());
+        let walk = WalkObject::new(EntryWalk::new(scan), this.conversion.get());
         lend(ruby, ruby.obj_wrap(walk).as_value())
     }
 
@@ -360,7 +360,7 @@ fn kind_name(kind: TableKind, [hashed, ordered]: [&'static str; 2]) -> &'static 
 
 /// Makes the options that open a table: the kind of values is given by name, the rest by the options of the core.
 fn open_options(ruby: &Ruby, values: &str, options: RHash) -> Result<OpenOptions, Error> {
-    let values = Some(raised(ruby, Values::by_name(values))?);
+    let values = Some(raised(ruby, ValueType::by_name(values))?);
     let mut found = OpenOptions { create: true, values, ..OpenOptions::default() };
     raised(ruby, settings(ruby, &[OpenOptions::OPTIONS], options)?.fill(&mut found))?;
     Ok(found)

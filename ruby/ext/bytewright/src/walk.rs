@@ -1,6 +1,6 @@
 //! `Bytewright::Scan`: entries one after another. Its loops are in `border/scans.rs`.
 
-use bytewright::host::table::Walk;
+use bytewright::host::table::EntryWalk;
 use magnus::{Error, Integer, RString, Ruby, Value, method, prelude::*};
 
 use crate::border::{Conversion, EntrySource, ValueObjects, define_scan_loops};
@@ -11,7 +11,7 @@ use crate::host::RubyHost;
 #[derive(magnus::TypedData)]
 #[magnus(class = "Bytewright::Scan", free_immediately, mark, size)]
 pub(crate) struct WalkObject {
-    walk: Walk,
+    walk: EntryWalk,
     conversion: Conversion,
 }
 
@@ -22,7 +22,7 @@ impl magnus::DataTypeFunctions for WalkObject {
 }
 
 impl WalkObject {
-    pub(crate) fn new(walk: Walk, conversion: Conversion) -> WalkObject {
+    pub(crate) fn new(walk: EntryWalk, conversion: Conversion) -> WalkObject {
         WalkObject { walk, conversion }
     }
 
@@ -59,7 +59,7 @@ impl WalkObject {
 }
 
 impl EntrySource for WalkObject {
-    fn walk(&self) -> &Walk {
+    fn walk(&self) -> &EntryWalk {
         &self.walk
     }
 

@@ -37,12 +37,12 @@ fn open_file(
 ) -> Result<Obj<WriterObject>, Error> {
     let path = path_of(path)?;
     let file = raised(ruby, lock::to_the_end(ruby, || open(&path))?)?;
-    Ok(ruby.obj_wrap_as(WriterObject::new(host::Writer::of_file(file)), class))
+    Ok(ruby.obj_wrap_as(WriterObject::new(host::HostWriter::of_file(file)), class))
 }
 
 /// `Writer.open_object(name, origin)`: what is gathered is asked for with `gathered_bytes`.
 fn open_object(ruby: &Ruby, class: RClass, name: String, origin: Option<u64>) -> Obj<WriterObject> {
-    let writer = host::Writer::of_object(origin, &name);
+    let writer = host::HostWriter::of_object(origin, &name);
     ruby.obj_wrap_as(WriterObject::new(writer), class)
 }
 
@@ -50,7 +50,7 @@ fn open_object(ruby: &Ruby, class: RClass, name: String, origin: Option<u64>) ->
 fn with_host<R>(
     ruby: &Ruby,
     this: Obj<WriterObject>,
-    work: impl FnOnce(&host::Writer<Strand>, &Sharing<'_>) -> R,
+    work: impl FnOnce(&host::HostWriter<Strand>, &Sharing<'_>) -> R,
 ) -> R {
     let this_object: &WriterObject = &this;
     work(&this_object.writer, &this_object.host(ruby, this.as_value()))

@@ -26,10 +26,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::extent::Extent;
+use super::extent::LogExtent;
 use super::header::{Log, LogReader};
 use super::log_index::{LINE_BITS_MAX, LogIndex, Words};
-use super::table_files::{Access, HashTableFiles, MAPPED_WORDS_MIN};
+use super::table_files::{AccessDemand, HashTableFiles, MAPPED_WORDS_MIN};
 use crate::files::{Mapping, Storage, begins_like};
 
 const MAGIC: u64 = u64::from_be_bytes(*b"\x89BWIDX\r\n");
@@ -54,14 +54,14 @@ const CLOSING_FRAME_LEN_MAX: u64 = 256;
 pub(super) fn save(
     files: &HashTableFiles,
     log: &Arc<Log>,
-    extent: &Extent,
+    extent: &LogExtent,
     index: &LogIndex,
 ) -> crate::Result<()> {
     let Some(frame_hash) = closing_frame_hash(log, extent) else {
         return Err(crate::Error::internal("a closed log without its last frame"));
     };
     let header = header(log, extent, frame_hash, index);
-    let file = files.create(&*log.storage, Access::Similar)?;
+    let file = files.create(&*log.storage, AccessDemand::Similar)?;
     let kept = write(&*file, &header, index.words())
         .and_then(|()| files.keep_checkpoint(&*file, &*log.storage));
     kept.map_err(|error| crate::Error::io("write the index", &error))
@@ -73,7 +73,7 @@ pub(super) fn is_checkpoint(file: &dyn Storage) -> bool {
     orders.iter().any(|magic| begins_like(file, magic).unwrap_or(false))
 }
 
-fn header(log: &Log, extent: &Extent, frame_hash: u64, index: &LogIndex) -> [u64; FIELDS] {
+fn header(log: &Log, extent: &LogExtent, frame_hash: u64, index: &LogIndex) -> [u64; FIELDS] {
     let mut header = [
         MAGIC,
         FORMAT | u64::from(index.line_bits()) << 32,
@@ -116,14 +116,14 @@ pub(super) fn load(
     log: &Arc<Log>,
     log_len: u64,
     words: &dyn Words,
-) -> Option<(LogIndex, Extent)> {
+) -> Option<(LogIndex, LogExtent)> {
     let file = files.checkpoint(&*log.storage).file()?;
     let header = read_header(&*file)?;
     let [_, format, seed, generation, end, next_transaction, last_frame, start, ..] = header;
     let [.., records, live_bytes, frame_hash, lines_hash, _] = header;
     let is_closed = true;
     let extent =
-        Extent { end, next_transaction, last_frame, is_closed, start, records, live_bytes };
+        LogExtent { end, next_transaction, last_frame, is_closed, start, records, live_bytes };
     let line_bits = u32::try_from(format >> 32).ok().filter(|bits| *bits <= LINE_BITS_MAX)?;
     let is_of_log = (seed, generation) == (log.header.seed, log.header.generation);
     if !is_of_log || end > log_len || closing_frame_hash(log, &extent) != Some(frame_hash) {
@@ -144,7 +144,7 @@ fn read_header(file: &dyn Storage) -> Option<[u64; FIELDS]> {
 
 /// The hash of the frame with which `log` ends at `extent`, where closing has added it. The frame holds
 /// a random number, so another history of the same table has another hash there.
-fn closing_frame_hash(log: &Arc<Log>, extent: &Extent) -> Option<u64> {
+fn closing_frame_hash(log: &Arc<Log>, extent: &LogExtent) -> Option<u64> {
     let mut reader = LogReader::new(log.clone(), extent.end);
     let frame = reader.frame(extent.last_frame).ok()??;
     let len = extent.end.checked_sub(extent.last_frame)?;

@@ -13,14 +13,14 @@
 use std::sync::Arc;
 
 use super::compactor::Compactor;
-use super::copying::{Copied, Copying};
-use super::engine::{Access, Engine};
-use super::extent::Extent;
+use super::copying::{Copied, LogCopy};
+use super::engine::{Engine, TableAccess};
+use super::extent::LogExtent;
 use super::generation::NextGeneration;
-use super::header::{Header, LOG_START};
+use super::header::{HashLogHeader, LOG_START};
 use super::log_index::Words;
 use super::table_files;
-use super::view::View;
+use super::view::GenerationView;
 use crate::error::{Error, ErrorKind, Result};
 use crate::threads;
 
@@ -89,14 +89,14 @@ impl Engine {
     }
 
     /// Finishes with a copy, or goes on without compacting where there is none.
-    fn end_with(&mut self, copying: Result<Box<Copying>>) -> Result<()> {
+    fn end_with(&mut self, copying: Result<Box<LogCopy>>) -> Result<()> {
         self.compactor = None;
         let finished = copying.and_then(|copying| {
             let lasts = self.durability.lasting_end > copying.lasting_end();
             self.finish_compaction(*copying, lasts)
         });
         match finished {
-            Err(error) if matches!(self.access, Access::Failed(..)) => Err(error),
+            Err(error) if matches!(self.access, TableAccess::Failed(..)) => Err(error),
             Err(_) => {
                 self.put_off_compaction();
                 Ok(())
@@ -106,7 +106,7 @@ impl Engine {
     }
 
     fn is_compaction_due(&self) -> bool {
-        let Extent { end, live_bytes, .. } = self.extent;
+        let LogExtent { end, live_bytes, .. } = self.extent;
         end > 2 * live_bytes + FLOOR && end >= self.compaction_put_off_until
     }
 
@@ -124,26 +124,26 @@ impl Engine {
         }
     }
 
-    fn begin_copying(&self) -> Result<Copying> {
+    fn begin_copying(&self) -> Result<LogCopy> {
         self.check_named()?;
         let log = &self.view.log;
-        let storage = self.files.create(&*log.storage, table_files::Access::Same)?;
-        let header = Header {
+        let storage = self.files.create(&*log.storage, table_files::AccessDemand::Same)?;
+        let header = HashLogHeader {
             generation: log.header.generation + 1,
             first_transaction: self.extent.next_transaction,
             ..log.header
         };
         let next = NextGeneration::begin(storage, header, self.name.clone())?;
         let words: Arc<dyn Words> = Arc::new(self.files.clone());
-        Copying::begin(self.view.clone(), &self.extent, next, words)
+        LogCopy::begin(self.view.clone(), &self.extent, next, words)
     }
 
     /// Copies what is left, and replaces the old file with the new one. Where `lasts`, all of it
     /// is made to last before.
-    fn finish_compaction(&mut self, copying: Copying, lasts: bool) -> Result<()> {
+    fn finish_compaction(&mut self, copying: LogCopy, lasts: bool) -> Result<()> {
         let Copied { log, extent, index, words } = copying.finish(self.extent.end, lasts)?;
         self.files.replace(&self.view.log, &log)?;
-        let view = Arc::new(View::new(Arc::new(log), index, words));
+        let view = Arc::new(GenerationView::new(Arc::new(log), index, words));
         let old = std::mem::replace(&mut self.view, view);
         self.retired.push(Arc::downgrade(&old));
         self.retired.retain(|view| view.strong_count() > 0);
@@ -177,7 +177,7 @@ impl Engine {
 
 /// Closes a log of `len` bytes, which has no name any more: for the system to take back a long file takes
 /// a while, for which nobody has to wait.
-fn let_go(view: Arc<View>, len: u64) {
+fn let_go(view: Arc<GenerationView>, len: u64) {
     if len >= LONG && view.log.storage.file().is_some() {
         // Without a thread, it is closed here.
         let _ = threads::spawn("bytewright-table", || drop(view));

@@ -11,9 +11,9 @@ use std::sync::atomic::{
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::copying::{Copying, Step};
-use super::extent::Extent;
-use super::view::View;
+use super::copying::{CompactionStep, LogCopy};
+use super::extent::LogExtent;
+use super::view::GenerationView;
 use crate::error::{Error, Result};
 use crate::threads;
 
@@ -40,7 +40,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct Compactor {
     /// View that is copied.
-    view: Arc<View>,
+    view: Arc<GenerationView>,
     work: Work,
     /// Place in the log where the copy began, and the end of the log then.
     start: u64,
@@ -50,18 +50,18 @@ pub(super) struct Compactor {
     /// Bytes of growth so far.
     grown: u64,
     /// Extent of the log at the last commit.
-    seen: Extent,
+    seen: LogExtent,
 }
 
 #[derive(Debug)]
 enum Work {
-    InThread(Arc<Shared>),
-    Here(Option<Box<Copying>>),
+    InThread(Arc<SharedCompaction>),
+    Here(Option<Box<LogCopy>>),
 }
 
 /// Shared by the thread and the writer.
 #[derive(Debug)]
-struct Shared {
+struct SharedCompaction {
     /// End of the log.
     end: AtomicU64,
     /// Place of the copy in the log.
@@ -74,13 +74,13 @@ struct Shared {
     is_awaited: AtomicBool,
     /// True while the thread waits for a transaction. Changed with the lock.
     is_paused: AtomicBool,
-    outcome: Mutex<Option<Result<Box<Copying>>>>,
+    outcome: Mutex<Option<Result<Box<LogCopy>>>>,
     /// Rung by the thread when it has got on, by the other when a transaction is over.
     bell: Condvar,
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Option<Result<Box<Copying>>>> {
+impl SharedCompaction {
+    fn lock(&self) -> MutexGuard<'_, Option<Result<Box<LogCopy>>>> {
         self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -104,26 +104,26 @@ impl Shared {
         }
     }
 
-    fn copy(&self, mut copying: Box<Copying>) {
-        let _end = End(self);
+    fn copy(&self, mut copying: Box<LogCopy>) {
+        let _end = CompactorEnd(self);
         let outcome = self.copy_all(&mut copying).map(|()| copying);
         *self.lock() = Some(outcome);
     }
 
-    fn copy_all(&self, copying: &mut Copying) -> Result<()> {
+    fn copy_all(&self, copying: &mut LogCopy) -> Result<()> {
         let mut rounds = 0;
         while !self.is_stopped.load(Relaxed) {
             let end = self.end.load(Acquire);
             match copying.advance(end)? {
-                Step::Waits => self.pause(),
-                Step::Copied => {
+                CompactionStep::Waits => self.pause(),
+                CompactionStep::Copied => {
                     // Who waits writes the one and reads the other, so that one of both sees the other.
                     self.at.store(copying.at(), SeqCst);
                     if copying.at() >= self.awaited_at.load(SeqCst) {
                         self.ring();
                     }
                 }
-                Step::Lasts => {
+                CompactionStep::Lasts => {
                     rounds += 1;
                     let left = self.end.load(Relaxed) - end;
                     if left <= TAIL_LEN || rounds == ROUNDS_MAX {
@@ -137,9 +137,9 @@ impl Shared {
 }
 
 /// Says that the thread is over, in whatever way: nobody may wait for it then.
-struct End<'a>(&'a Shared);
+struct CompactorEnd<'a>(&'a SharedCompaction);
 
-impl Drop for End<'_> {
+impl Drop for CompactorEnd<'_> {
     fn drop(&mut self) {
         self.0.is_over.store(true, Release);
         self.0.ring();
@@ -150,9 +150,9 @@ impl Compactor {
     /// Begins with `copying`, of a log that goes as far as `extent` says. While it lasts, the log is to
     /// grow by no more than `growth`.
     pub(super) fn start(
-        view: Arc<View>,
-        copying: Copying,
-        extent: &Extent,
+        view: Arc<GenerationView>,
+        copying: LogCopy,
+        extent: &LogExtent,
         growth: u64,
         in_thread: bool,
     ) -> Self {
@@ -166,12 +166,12 @@ impl Compactor {
     }
 
     /// Returns true if it is `view` that is copied.
-    pub(super) fn copies(&self, view: &Arc<View>) -> bool {
+    pub(super) fn copies(&self, view: &Arc<GenerationView>) -> bool {
         Arc::ptr_eq(&self.view, view)
     }
 
     /// Takes in that there is as much as `extent` says. The copy, when all that is left is to finish it.
-    pub(super) fn follow(&mut self, extent: &Extent) -> Option<Result<Box<Copying>>> {
+    pub(super) fn follow(&mut self, extent: &LogExtent) -> Option<Result<Box<LogCopy>>> {
         let written = extent.end.saturating_sub(self.seen.end);
         let died = extent.dead_bytes().saturating_sub(self.seen.dead_bytes());
         self.seen = *extent;
@@ -215,7 +215,7 @@ impl Compactor {
     }
 
     /// The copy as it is when all of the log up to `end` is in it.
-    pub(super) fn wait(mut self, end: u64) -> Result<Box<Copying>> {
+    pub(super) fn wait(mut self, end: u64) -> Result<Box<LogCopy>> {
         match &mut self.work {
             Work::InThread(shared) => {
                 shared.end.store(end, Release);
@@ -238,8 +238,8 @@ impl Drop for Compactor {
 }
 
 /// Starts a thread; where there can be none, the work is done here.
-fn start_thread(copying: Box<Copying>, end: u64) -> Work {
-    let shared = Arc::new(Shared {
+fn start_thread(copying: Box<LogCopy>, end: u64) -> Work {
+    let shared = Arc::new(SharedCompaction {
         end: AtomicU64::new(end),
         at: AtomicU64::new(copying.at()),
         awaited_at: AtomicU64::new(NOWHERE),
@@ -266,7 +266,7 @@ fn start_thread(copying: Box<Copying>, end: u64) -> Work {
 }
 
 /// Waits until the copy has got to `wanted_at`, or is over.
-fn wait_for(shared: &Shared, wanted_at: u64) -> Option<Result<Box<Copying>>> {
+fn wait_for(shared: &SharedCompaction, wanted_at: u64) -> Option<Result<Box<LogCopy>>> {
     let mut outcome = shared.lock();
     shared.is_awaited.store(true, Relaxed);
     shared.awaited_at.store(wanted_at, SeqCst);
@@ -288,18 +288,18 @@ fn gone() -> Error {
 
 /// Goes on with the copy up to `wanted_at`. When it has come to `end`, the next commit finishes it.
 fn copy_here(
-    copying: &mut Option<Box<Copying>>,
+    copying: &mut Option<Box<LogCopy>>,
     end: u64,
     wanted_at: u64,
-) -> Option<Result<Box<Copying>>> {
+) -> Option<Result<Box<LogCopy>>> {
     let Some(mut own) = copying.take() else { return Some(Err(gone())) };
     if own.lasting_end() > 0 {
         return Some(Ok(own));
     }
     while own.at() < wanted_at.min(end) || own.at() >= end {
         match own.advance(end) {
-            Ok(Step::Copied) => {}
-            Ok(Step::Waits | Step::Lasts) => break,
+            Ok(CompactionStep::Copied) => {}
+            Ok(CompactionStep::Waits | CompactionStep::Lasts) => break,
             Err(error) => return Some(Err(error)),
         }
     }

@@ -7,14 +7,14 @@
 
 use std::sync::Arc;
 
-use super::extent::Extent;
+use super::extent::LogExtent;
 use super::generation::NextGeneration;
 use super::header::{Log, LogReader};
 use super::log_index::{KeyHash, LogIndex, Words};
-use super::view::View;
+use super::view::GenerationView;
 use crate::error::{Error, Result};
 use crate::files::LENS_LEN;
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 use crate::wire;
 
 /// Bytes of log that are looked at together. While the processor brings the lines of the index that the
@@ -29,7 +29,7 @@ const SYNC_LEN: u64 = 16 << 20;
 
 /// Result of a piece of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum CompactionStep {
     /// There is more to copy.
     Copied,
     /// A transaction is open, before whose end nothing can be copied.
@@ -40,17 +40,17 @@ pub(super) enum Step {
 
 /// A copy of what is alive, on its way.
 #[derive(Debug)]
-pub(super) struct Copying {
-    view: Arc<View>,
+pub(super) struct LogCopy {
+    view: Arc<GenerationView>,
     next: NextGeneration,
     index: LogIndex,
     words: Arc<dyn Words>,
-    walk: Walk,
+    walk: LogWalk,
     /// End of the log at the beginning: before, no key has two entries that are copied.
     first_end: u64,
     /// The place of the log up to which the copy lasts.
     lasting_end: u64,
-    batch: Vec<Seen>,
+    batch: Vec<SeenRecord>,
     scratch: Vec<u8>,
 }
 
@@ -58,25 +58,25 @@ pub(super) struct Copying {
 #[derive(Debug)]
 pub(super) struct Copied {
     pub(super) log: Log,
-    pub(super) extent: Extent,
+    pub(super) extent: LogExtent,
     pub(super) index: LogIndex,
     pub(super) words: Arc<dyn Words>,
 }
 
-impl Copying {
+impl LogCopy {
     /// Begins to copy `view`, whose log goes as far as `extent` says, to `next`.
     pub(super) fn begin(
-        view: Arc<View>,
-        extent: &Extent,
+        view: Arc<GenerationView>,
+        extent: &LogExtent,
         next: NextGeneration,
         words: Arc<dyn Words>,
-    ) -> Result<Copying> {
+    ) -> Result<LogCopy> {
         let reader = LogReader::new(view.log.clone(), extent.end);
-        Ok(Copying {
+        Ok(LogCopy {
             next,
             index: LogIndex::with_room(extent.records, &*words)?,
             words,
-            walk: Walk { reader, at: extent.start, frame_end: extent.start },
+            walk: LogWalk { reader, at: extent.start, frame_end: extent.start },
             first_end: extent.end,
             lasting_end: 0,
             batch: Vec::new(),
@@ -96,7 +96,7 @@ impl Copying {
     }
 
     /// Goes on a little towards `end`. When it is there, it makes the copy last.
-    pub(super) fn advance(&mut self, end: u64) -> Result<Step> {
+    pub(super) fn advance(&mut self, end: u64) -> Result<CompactionStep> {
         self.walk.reader.extend(end);
         if self.is_behind(end) {
             let step = self.copy_batch()?;
@@ -107,14 +107,14 @@ impl Copying {
         }
         self.next.settle()?;
         self.lasting_end = end;
-        Ok(Step::Lasts)
+        Ok(CompactionStep::Lasts)
     }
 
     /// Copies what is left up to `end`, and ends. Where `lasts`, it is made to last.
     pub(super) fn finish(mut self, end: u64, lasts: bool) -> Result<Copied> {
         self.walk.reader.extend(end);
         while self.is_behind(end) {
-            if self.copy_batch()? == Step::Waits {
+            if self.copy_batch()? == CompactionStep::Waits {
                 return Err(Error::internal("a transaction in a table that is compacted"));
             }
         }
@@ -127,7 +127,7 @@ impl Copying {
     }
 
     /// Copies what is alive of the next records.
-    fn copy_batch(&mut self) -> Result<Step> {
+    fn copy_batch(&mut self) -> Result<CompactionStep> {
         let mut batch = std::mem::take(&mut self.batch);
         if batch.is_empty() {
             let view = self.view.clone();
@@ -139,7 +139,7 @@ impl Copying {
             })?;
         }
         let step = self.leave_out_dead(&mut batch);
-        if step == Step::Copied {
+        if step == CompactionStep::Copied {
             for seen in &batch {
                 self.copy(seen)?;
             }
@@ -149,7 +149,7 @@ impl Copying {
         Ok(step)
     }
 
-    fn leave_out_dead(&self, batch: &mut Vec<Seen>) -> Step {
+    fn leave_out_dead(&self, batch: &mut Vec<SeenRecord>) -> CompactionStep {
         let mut kept = 0;
         for from in (0..batch.len()).step_by(LOCKED_RECORDS) {
             let to = batch.len().min(from + LOCKED_RECORDS);
@@ -157,7 +157,7 @@ impl Copying {
             if index.is_in_transaction {
                 // Those that were found dead are dead.
                 batch.drain(kept..from);
-                return Step::Waits;
+                return CompactionStep::Waits;
             }
             for number in from..to {
                 let seen = batch[number];
@@ -168,12 +168,12 @@ impl Copying {
             }
         }
         batch.truncate(kept);
-        Step::Copied
+        CompactionStep::Copied
     }
 
-    fn copy(&mut self, seen: &Seen) -> Result<()> {
+    fn copy(&mut self, seen: &SeenRecord) -> Result<()> {
         let bytes = self.walk.reader.view(seen.place, seen.len)?;
-        let record = bytes.and_then(|bytes| Record::take(&mut wire::Reader::new(bytes)));
+        let record = bytes.and_then(|bytes| HeapRecord::take(&mut wire::Reader::new(bytes)));
         let record = record.ok_or_else(|| Error::internal("a record in view that is gone"))?;
         let mut old = None;
         if seen.place >= self.first_end {
@@ -209,7 +209,7 @@ impl Copying {
 
 /// A record that the walk has come to.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct SeenRecord {
     hash: KeyHash,
     place: u64,
     /// Its length with its check.
@@ -219,18 +219,18 @@ struct Seen {
 
 /// A walk over the records of a log, in their order.
 #[derive(Debug)]
-struct Walk {
+struct LogWalk {
     reader: LogReader,
     at: u64,
     frame_end: u64,
 }
 
-impl Walk {
+impl LogWalk {
     /// Fills `batch` with records that are at hand together, at least one where there is one, and goes
     /// behind them.
     fn look_ahead(
         &mut self,
-        batch: &mut Vec<Seen>,
+        batch: &mut Vec<SeenRecord>,
         mut hash: impl FnMut(&[u8]) -> KeyHash,
     ) -> Result<()> {
         let end = self.reader.end();
@@ -253,9 +253,9 @@ impl Walk {
             let Some((record, len)) = found else {
                 return Err(self.reader.log().corrupt(self.at, "a record"));
             };
-            let is_deletion = matches!(record, Record::Deletion { .. });
+            let is_deletion = matches!(record, HeapRecord::Deletion { .. });
             let (hash, place) = (hash(record.key()), self.at);
-            batch.push(Seen { hash, place, len: len as usize, is_deletion });
+            batch.push(SeenRecord { hash, place, len: len as usize, is_deletion });
             self.at += len;
         }
         Ok(())

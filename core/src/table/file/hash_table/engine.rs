@@ -9,17 +9,17 @@ use super::super::options::{OpenOptions, SyncMode};
 use super::super::random::random_number;
 use super::checkpoint;
 use super::compactor::Compactor;
-use super::extent::Extent;
-use super::header::{Header, LOG_END_MAX};
+use super::extent::LogExtent;
+use super::header::{HashLogHeader, LOG_END_MAX};
 use super::snapshot::HashSnapshot;
 use super::table_files::HashTableFiles;
-use super::transaction::{Step, Transaction, Undo};
-use super::view::View;
+use super::transaction::{Transaction, Undo, UndoStep};
+use super::view::GenerationView;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{
     CHECK_LEN, CommitFrame, FileStatus, FrameBuffer, FrameFlags, HEADER_LEN, ProcessMark,
 };
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 use crate::table::{Scan, Stat};
 
 /// Longest time between a question and the commit that it is about.
@@ -33,7 +33,7 @@ const CHECKPOINT_AFTER: u64 = 256 << 10;
 
 /// Allowed use of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Access {
+pub(super) enum TableAccess {
     /// All.
     Write,
     /// To read, and to follow the writer.
@@ -53,15 +53,15 @@ pub(super) struct Engine {
     pub(super) options: OpenOptions,
     /// Name of the file in errors.
     pub(super) name: Arc<str>,
-    pub(super) access: Access,
-    pub(super) view: Arc<View>,
+    pub(super) access: TableAccess,
+    pub(super) view: Arc<GenerationView>,
     /// Extent of the log, the changes of an open transaction included.
-    pub(super) extent: Extent,
+    pub(super) extent: LogExtent,
     pub(super) transaction: Transaction,
     /// Status of the file when a reader looked last.
     pub(super) seen: FileStatus,
     pub(super) process: ProcessMark,
-    pub(super) durability: Durability,
+    pub(super) durability: LogDurability,
     /// End of the part of the log that the kept checkpoint covers.
     pub(super) checkpoint_end: u64,
     /// The compaction that is under way.
@@ -69,7 +69,7 @@ pub(super) struct Engine {
     /// End of the log from which on a compaction that has failed is tried again.
     pub(super) compaction_put_off_until: u64,
     /// Views that snapshots may still hold.
-    pub(super) retired: Vec<Weak<View>>,
+    pub(super) retired: Vec<Weak<GenerationView>>,
     /// The frame of a commit that is written at once.
     pub(super) frame: FrameBuffer,
     /// A record that was read to be compared.
@@ -78,7 +78,7 @@ pub(super) struct Engine {
 
 /// Durable part of the log.
 #[derive(Debug)]
-pub(super) struct Durability {
+pub(super) struct LogDurability {
     last_sync: Instant,
     /// True if something was written since.
     unsynced: bool,
@@ -92,9 +92,9 @@ pub(super) struct Durability {
     pub(super) lasting_end: u64,
 }
 
-impl Durability {
-    pub(super) fn new(end: u64) -> Durability {
-        Durability {
+impl LogDurability {
+    pub(super) fn new(end: u64) -> LogDurability {
+        LogDurability {
             last_sync: Instant::now(),
             unsynced: false,
             follows_sync: false,
@@ -140,23 +140,25 @@ impl Engine {
     /// Fails unless it may be written.
     pub(super) fn check_writable(&self) -> Result<()> {
         let (kind, message) = match &self.access {
-            Access::Write => return Ok(()),
-            Access::Read => (
+            TableAccess::Write => return Ok(()),
+            TableAccess::Read => (
                 ErrorKind::Argument,
                 "expected a table opened for writing, found one opened with read_only".to_owned(),
             ),
-            Access::Forked => (
+            TableAccess::Forked => (
                 ErrorKind::Closed,
                 "expected a table opened by this process, found one of the process that forked it, \
                  which can only be read here; open it again to write"
                     .to_owned(),
             ),
-            Access::Failed(kind, why) => {
+            TableAccess::Failed(kind, why) => {
                 // Of the kind of the first: a program that catches a full disk catches it here, too.
                 let message = format!("expected a table whose writes work, found one closed by an earlier failure ({why}); open it again");
                 return Err(Error::new(*kind, message).in_file(&self.name));
             }
-            Access::Closed => (ErrorKind::Closed, "expected an open table, found it closed".to_owned()),
+            TableAccess::Closed => {
+                (ErrorKind::Closed, "expected an open table, found it closed".to_owned())
+            }
         };
         Err(Error::new(kind, message).in_file(&self.name))
     }
@@ -164,13 +166,13 @@ impl Engine {
     /// Fails when it is closed.
     pub(super) fn check_readable(&self) -> Result<()> {
         match self.access {
-            Access::Closed => self.check_writable(),
+            TableAccess::Closed => self.check_writable(),
             _ => Ok(()),
         }
     }
 
     /// Returns the extent of what was committed.
-    pub(super) fn committed(&self) -> &Extent {
+    pub(super) fn committed(&self) -> &LogExtent {
         self.transaction.beginning().unwrap_or(&self.extent)
     }
 
@@ -180,7 +182,7 @@ impl Engine {
         let mut found = None;
         self.view.index().index.find(hash, |place| {
             let (record, len) = self.read(place, buffer)?;
-            if let Record::Entry { key: stored, value } = record
+            if let HeapRecord::Entry { key: stored, value } = record
                 && stored == key
             {
                 let end = len as usize - CHECK_LEN;
@@ -192,7 +194,7 @@ impl Engine {
     }
 
     /// The record at `place`, which may be waiting to be written.
-    fn read<'b>(&'b self, place: u64, buffer: &'b mut Vec<u8>) -> Result<(Record<'b>, u64)> {
+    fn read<'b>(&'b self, place: u64, buffer: &'b mut Vec<u8>) -> Result<(HeapRecord<'b>, u64)> {
         let Some((record, bytes)) = self.transaction.record(place) else {
             let end = match self.transaction.depth() {
                 0 => self.extent.end,
@@ -220,14 +222,14 @@ impl Engine {
     pub(super) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let old = self.find_old(key)?;
         self.view.index().reserve()?;
-        self.change(&Record::Entry { key, value }, old)?;
+        self.change(&HeapRecord::Entry { key, value }, old)?;
         self.compact_beside()
     }
 
     pub(super) fn delete(&mut self, key: &[u8]) -> Result<bool> {
         let old = self.find_old(key)?;
         if old.is_some() {
-            self.change(&Record::Deletion { key }, old.clone())?;
+            self.change(&HeapRecord::Deletion { key }, old.clone())?;
             self.compact_beside()?;
         }
         Ok(old.is_some())
@@ -248,13 +250,13 @@ impl Engine {
     }
 
     /// Writes `record`, or lets it wait with its transaction, and changes the index.
-    fn change(&mut self, record: &Record<'_>, old: Option<StoredEntry>) -> Result<()> {
+    fn change(&mut self, record: &HeapRecord<'_>, old: Option<StoredEntry>) -> Result<()> {
         let is_alone = self.transaction.depth() == 0;
         let place = match is_alone {
             true => self.write_alone(record)?,
             false => self.add(record)?,
         };
-        let new = matches!(record, Record::Entry { .. }).then_some(place);
+        let new = matches!(record, HeapRecord::Entry { .. }).then_some(place);
         let hash = self.view.hash(record.key());
         let old_place = old.as_ref().map(|old| old.place);
         self.view.index().change(hash, old_place, new, place)?;
@@ -268,7 +270,7 @@ impl Engine {
     }
 
     /// Commits one record by itself, and says where it is.
-    fn write_alone(&mut self, record: &Record<'_>) -> Result<u64> {
+    fn write_alone(&mut self, record: &HeapRecord<'_>) -> Result<u64> {
         self.frame.begin(self.extent.end, self.view.log.salt);
         let place = self.frame.put(record);
         let outcome = self.write_commit(FrameFlags::default());
@@ -297,7 +299,7 @@ impl Engine {
     }
 
     /// Adds a record to the open transaction, and says where it will be.
-    fn add(&mut self, record: &Record<'_>) -> Result<u64> {
+    fn add(&mut self, record: &HeapRecord<'_>) -> Result<u64> {
         if self.transaction.is_full_for(record) {
             self.write_part(false)?;
         }
@@ -327,7 +329,7 @@ impl Engine {
 
     /// Returns true if a commit made soon will be made to last before it returns.
     pub(super) fn next_commit_is_synced(&self) -> bool {
-        let is_writer = matches!(self.access, Access::Write) && self.transaction.depth() == 0;
+        let is_writer = matches!(self.access, TableAccess::Write) && self.transaction.depth() == 0;
         let is_time = match self.options.sync {
             SyncMode::Commit => true,
             SyncMode::Interval => self.durability.last_sync.elapsed() + SOON >= INTERVAL,
@@ -382,7 +384,7 @@ impl Engine {
             let _ = log.storage.sync();
         }
         let error = log.system_error(action, error);
-        self.access = Access::Failed(error.kind(), error.message().to_owned());
+        self.access = TableAccess::Failed(error.kind(), error.message().to_owned());
         error
     }
 
@@ -455,7 +457,7 @@ impl Engine {
     }
 
     pub(super) fn abort(&mut self) -> Result<()> {
-        if self.transaction.depth() == 0 && matches!(self.access, Access::Failed(..)) {
+        if self.transaction.depth() == 0 && matches!(self.access, TableAccess::Failed(..)) {
             // The failure has taken it back.
             return Ok(());
         }
@@ -487,8 +489,8 @@ impl Engine {
     fn take_back(&mut self) {
         while let Some(step) = self.transaction.step_back() {
             match step {
-                Step::Clear(before) => self.view = before,
-                Step::Change(Undo { hash, old, new }) => {
+                UndoStep::Clear(before) => self.view = before,
+                UndoStep::Change(Undo { hash, old, new }) => {
                     let place = |place| (place != 0).then_some(place);
                     // There was room for it before.
                     let _ = self.view.index().change(hash, place(new), place(old), new);
@@ -506,16 +508,16 @@ impl Engine {
     /// Makes everything last, says so in the log, and keeps the index.
     pub(super) fn close(&mut self) -> Result<()> {
         let closed = match self.access {
-            Access::Write => self.finish(),
+            TableAccess::Write => self.finish(),
             _ => Ok(()),
         };
-        if matches!(self.access, Access::Write | Access::Failed(..))
+        if matches!(self.access, TableAccess::Write | TableAccess::Failed(..))
             && let Some(file) = self.view.log.storage.file()
         {
             // A snapshot may keep the file open, but not others out.
             let _ = file.unlock();
         }
-        self.access = Access::Closed;
+        self.access = TableAccess::Closed;
         closed
     }
 
@@ -547,13 +549,13 @@ impl Engine {
             self.force_sync()?;
         }
         let (log, offset) = (self.view.log.clone(), self.extent.end);
-        let header = Header { closed_len: offset, ..log.header }.to_bytes();
+        let header = HashLogHeader { closed_len: offset, ..log.header }.to_bytes();
         // One after the other, so that one is whole at any time.
         let second = log.storage.write_at(HEADER_LEN as u64, &header[HEADER_LEN..]);
         let written = second.and_then(|()| log.storage.write_at(0, &header[..HEADER_LEN]));
         written.map_err(|error| self.fail("write the table", &error))?;
         self.frame.begin(offset, log.salt);
-        self.frame.put(&Record::Deletion { key: &random_key() });
+        self.frame.put(&HeapRecord::Deletion { key: &random_key() });
         let frame = self.write_frame(FrameFlags { closes: true, ..FrameFlags::default() })?;
         self.extent.commit(&frame);
         Ok(())

@@ -1,11 +1,11 @@
 //! Known part of a log, and what it holds.
 
-use super::header::{Header, LOG_START};
+use super::header::{HashLogHeader, LOG_START};
 use crate::files::CommitFrame;
 
 /// The part of a log that ends with a whole transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Extent {
+pub(super) struct LogExtent {
     /// End of the part.
     pub(super) end: u64,
     /// The number of the transaction that begins there.
@@ -22,10 +22,10 @@ pub(super) struct Extent {
     pub(super) live_bytes: u64,
 }
 
-impl Extent {
+impl LogExtent {
     /// That of a log without a frame.
-    pub(super) fn empty(header: &Header) -> Extent {
-        Extent {
+    pub(super) fn empty(header: &HashLogHeader) -> LogExtent {
+        LogExtent {
             end: LOG_START,
             next_transaction: header.first_transaction,
             last_frame: 0,
@@ -52,7 +52,7 @@ impl Extent {
 
     /// Takes out all entries; what follows begins at `start`.
     pub(super) fn clear(&mut self, start: u64) {
-        *self = Extent { start, records: 0, live_bytes: 0, ..*self };
+        *self = LogExtent { start, records: 0, live_bytes: 0, ..*self };
     }
 
     /// Takes in that no entry before the frame at `start` is alive.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::extent::Extent;
-use super::header::{Header, LOG_END_MAX, Log};
+use super::extent::LogExtent;
+use super::header::{HashLogHeader, LOG_END_MAX, Log};
 use crate::error::{Error, Result};
 use crate::files::{FrameBuffer, FrameFlags, Storage};
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 
 /// The payload of the frames that are written: less than this and one record.
 const FRAME_LEN: usize = 256 << 10;
@@ -15,7 +15,7 @@ const FRAME_LEN: usize = 256 << 10;
 #[derive(Debug)]
 pub(super) struct NextGeneration {
     log: Log,
-    pub(super) extent: Extent,
+    pub(super) extent: LogExtent,
     /// The frame to come.
     frame: FrameBuffer,
     /// Bytes that were written since they were made to last.
@@ -26,19 +26,19 @@ impl NextGeneration {
     /// Begins to write `header`'s generation to `storage`, which is empty. Errors call the file `name`.
     pub(super) fn begin(
         storage: Box<dyn Storage>,
-        header: Header,
+        header: HashLogHeader,
         name: Arc<str>,
     ) -> Result<NextGeneration> {
-        let header = Header { closed_len: 0, ..header };
+        let header = HashLogHeader { closed_len: 0, ..header };
         storage.write_at(0, &header.to_bytes()).map_err(|error| failed(&error))?;
-        let (log, extent) = (Log::new(storage, header, name), Extent::empty(&header));
+        let (log, extent) = (Log::new(storage, header, name), LogExtent::empty(&header));
         let mut frame = FrameBuffer::default();
         frame.begin(extent.end, log.salt);
         Ok(NextGeneration { log, extent, frame, unsynced: 0 })
     }
 
     /// Adds a record, and says where it is.
-    pub(super) fn add(&mut self, record: &Record<'_>) -> Result<u64> {
+    pub(super) fn add(&mut self, record: &HeapRecord<'_>) -> Result<u64> {
         if self.frame.payload_len() > 0 && self.frame.payload_len_with(record) > FRAME_LEN {
             self.write_frame(false)?;
         }
@@ -54,7 +54,7 @@ impl NextGeneration {
         &'b self,
         place: u64,
         buffer: &'b mut Vec<u8>,
-    ) -> Result<(Record<'b>, u64)> {
+    ) -> Result<(HeapRecord<'b>, u64)> {
         if place < self.extent.end {
             return self.log.record(place, self.extent.end, buffer);
         }
@@ -101,7 +101,7 @@ impl NextGeneration {
     /// Makes all of it last so far. The header says how long it is.
     pub(super) fn settle(&mut self) -> Result<()> {
         self.write_frame(false)?;
-        let header = Header { closed_len: self.extent.end, ..self.log.header };
+        let header = HashLogHeader { closed_len: self.extent.end, ..self.log.header };
         let written = self.log.storage.write_at(0, &header.to_bytes());
         written.map_err(|error| failed(&error))?;
         self.log.header = header;
@@ -109,7 +109,7 @@ impl NextGeneration {
     }
 
     /// Writes what is left, makes it last where `lasts`, and gives the log.
-    pub(super) fn finish(mut self, lasts: bool) -> Result<(Log, Extent)> {
+    pub(super) fn finish(mut self, lasts: bool) -> Result<(Log, LogExtent)> {
         match lasts {
             true => self.settle()?,
             false => self.write_frame(false)?,

@@ -11,7 +11,7 @@
 
 use crate::error::Result;
 use crate::files::{self, CommitLog, FileKind, HEADER_LEN, LogHeader, Salt};
-use crate::table::Values;
+use crate::table::ValueType;
 use crate::wire::Endian;
 
 /// First bytes of a file.
@@ -27,7 +27,7 @@ pub(super) const LOG_END_MAX: u64 = 1 << 40;
 
 /// Facts about the whole file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct HashLogHeader {
     /// Of the hash of keys, and so of the checks.
     pub(super) seed: u64,
     /// Number of times that the whole table was written, from 1.
@@ -38,10 +38,10 @@ pub(super) struct Header {
     /// closed yet.
     pub(super) closed_len: u64,
     /// Type of the values.
-    pub(super) values: Values,
+    pub(super) values: ValueType,
 }
 
-impl Header {
+impl HashLogHeader {
     /// The header and its copy.
     pub(super) fn to_bytes(self) -> [u8; LOG_START as usize] {
         let header = KIND.header(&[
@@ -60,28 +60,29 @@ impl Header {
     /// The header in the beginning of a file: as many bytes as there are of [`LOG_START`]. Of two
     /// whole copies the later one: a crash may come between the writing of the one and the other.
     /// `None` where neither is whole.
-    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Option<Header>> {
-        let mut latest: Option<Header> = None;
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Option<HashLogHeader>> {
+        let mut latest: Option<HashLogHeader> = None;
         for copy in bytes.chunks_exact(HEADER_LEN) {
             let header = Self::from_copy(copy)?;
-            let is_later =
-                |header: &Header| latest.is_none_or(|latest| header.closed_len > latest.closed_len);
+            let is_later = |header: &HashLogHeader| {
+                latest.is_none_or(|latest| header.closed_len > latest.closed_len)
+            };
             latest = header.filter(is_later).or(latest);
         }
         Ok(latest)
     }
 
-    fn from_copy(header: &[u8]) -> Result<Option<Header>> {
+    fn from_copy(header: &[u8]) -> Result<Option<HashLogHeader>> {
         let Some(mut fields) = KIND.fields(header)? else { return Ok(None) };
         let mut number = || fields.u64(Endian::Little).unwrap_or_default();
         let (seed, generation, first_transaction, closed_len) =
             (number(), number(), number(), number());
-        let values = Values::from_header(fields.rest(), 48)?;
-        Ok(Some(Header { seed, generation, first_transaction, closed_len, values }))
+        let values = ValueType::from_header(fields.rest(), 48)?;
+        Ok(Some(HashLogHeader { seed, generation, first_transaction, closed_len, values }))
     }
 }
 
-impl LogHeader for Header {
+impl LogHeader for HashLogHeader {
     const READ: &'static str = "read the table";
 
     fn salt(&self) -> Salt {
@@ -93,47 +94,47 @@ impl LogHeader for Header {
 }
 
 /// Log of one generation of a table.
-pub(super) type Log = CommitLog<Header>;
+pub(super) type Log = CommitLog<HashLogHeader>;
 
 /// Reader of such a log.
-pub(super) type LogReader = files::LogReader<Header>;
+pub(super) type LogReader = files::LogReader<HashLogHeader>;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
-    const HEADER: Header = Header {
+    const HEADER: HashLogHeader = HashLogHeader {
         seed: 1,
         generation: 2,
         first_transaction: 3,
         closed_len: 4,
-        values: Values::INTEGER,
+        values: ValueType::INTEGER,
     };
 
     #[test]
     fn one_of_the_two_headers_is_enough() {
         let whole = HEADER.to_bytes();
-        assert_eq!(Header::from_bytes(&whole).unwrap(), Some(HEADER));
+        assert_eq!(HashLogHeader::from_bytes(&whole).unwrap(), Some(HEADER));
         for at in 0..whole.len() {
             let mut bytes = whole;
             bytes[at] ^= 0x10;
-            assert_eq!(Header::from_bytes(&bytes).unwrap(), Some(HEADER), "byte {at}");
+            assert_eq!(HashLogHeader::from_bytes(&bytes).unwrap(), Some(HEADER), "byte {at}");
         }
         let mut bytes = whole;
         (bytes[20], bytes[100]) = (bytes[20] ^ 1, bytes[100] ^ 1);
-        assert_eq!(Header::from_bytes(&bytes).unwrap(), None);
-        assert_eq!(Header::from_bytes(&whole[..63]).unwrap(), None);
+        assert_eq!(HashLogHeader::from_bytes(&bytes).unwrap(), None);
+        assert_eq!(HashLogHeader::from_bytes(&whole[..63]).unwrap(), None);
     }
 
     #[test]
     fn of_two_whole_headers_the_later_one_counts() {
-        let earlier = Header { closed_len: 0, ..HEADER };
+        let earlier = HashLogHeader { closed_len: 0, ..HEADER };
         for later_first in [true, false] {
             let (first, second) = if later_first { (HEADER, earlier) } else { (earlier, HEADER) };
             let mut bytes = first.to_bytes();
             bytes[HEADER_LEN..].copy_from_slice(&second.to_bytes()[HEADER_LEN..]);
-            assert_eq!(Header::from_bytes(&bytes).unwrap(), Some(HEADER));
+            assert_eq!(HashLogHeader::from_bytes(&bytes).unwrap(), Some(HEADER));
         }
     }
 }

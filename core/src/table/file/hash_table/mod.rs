@@ -34,8 +34,8 @@ use std::sync::Arc;
 use super::options::OpenOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Directory, FileDirectory, Storage, name_beside};
-use crate::table::{Snapshot, Stat, Table, Values, check_entry};
-use engine::{Access, Engine, shorten};
+use crate::table::{Snapshot, Stat, Table, ValueType, check_entry};
+use engine::{Engine, TableAccess, shorten};
 use table_files::HashTableFiles;
 
 pub(super) use header::MAGIC;
@@ -130,7 +130,7 @@ impl HashTable {
         match engine.process.is_here() {
             true => engine.close(),
             false => {
-                engine.access = Access::Closed;
+                engine.access = TableAccess::Closed;
                 Ok(())
             }
         }
@@ -148,7 +148,8 @@ impl HashTable {
     /// Returns true if another process may commit between two calls.
     fn follows_a_writer(&self) -> bool {
         let engine = self.engine.borrow();
-        !engine.process.is_here() || matches!(engine.access, Access::Read | Access::Forked)
+        !engine.process.is_here()
+            || matches!(engine.access, TableAccess::Read | TableAccess::Forked)
     }
 
     /// Copies the values of all keys in one look, and then calls `found`, which may ask the table for more.
@@ -275,7 +276,7 @@ impl Table for HashTable {
     fn sync(&mut self) -> Result<()> {
         let engine = self.changed()?;
         match engine.access {
-            Access::Read | Access::Forked => Ok(()),
+            TableAccess::Read | TableAccess::Forked => Ok(()),
             _ => engine.check_writable().and_then(|()| engine.sync_log()),
         }
     }
@@ -295,7 +296,7 @@ impl Table for HashTable {
         self.changed()?.compact()
     }
 
-    fn values(&self) -> Values {
+    fn values(&self) -> ValueType {
         self.engine.borrow().view.log.header.values
     }
 

@@ -7,17 +7,17 @@ use std::time::Duration;
 use super::super::options::OpenOptions;
 use super::super::random::random_number;
 use super::checkpoint;
-use super::engine::{Access, Durability, Engine};
-use super::extent::Extent;
-use super::header::{Header, LOG_START, Log, LogReader, MAGIC};
+use super::engine::{Engine, LogDurability, TableAccess};
+use super::extent::LogExtent;
+use super::header::{HashLogHeader, LOG_START, Log, LogReader, MAGIC};
 use super::log_index::{LogIndex, Words};
 use super::replay::{Rest, replay};
 use super::table_files::{HashTableFiles, ReaderWords};
 use super::transaction::Transaction;
-use super::view::View;
+use super::view::GenerationView;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Displaced, FileStatus, FrameBuffer, ProcessMark, Storage, StorageMode};
-use crate::table::Values;
+use crate::table::ValueType;
 use crate::table::foreign::described;
 
 /// `ENOENT`.
@@ -33,9 +33,9 @@ const READING_PAUSE: Duration = Duration::from_millis(2);
 const BYTES_COMPARED: u64 = 256;
 
 /// Content of a log, as it was found.
-struct Content {
-    view: Arc<View>,
-    extent: Extent,
+struct LogContent {
+    view: Arc<GenerationView>,
+    extent: LogExtent,
     checkpoint_end: u64,
     seen: FileStatus,
 }
@@ -65,7 +65,7 @@ impl Engine {
         };
         let mut engine = Engine {
             files,
-            access: if options.read_only { Access::Read } else { Access::Write },
+            access: if options.read_only { TableAccess::Read } else { TableAccess::Write },
             options,
             name,
             view: content.view,
@@ -73,7 +73,7 @@ impl Engine {
             transaction: Transaction::default(),
             seen: content.seen,
             process: ProcessMark::new(),
-            durability: Durability::new(content.extent.end),
+            durability: LogDurability::new(content.extent.end),
             checkpoint_end: content.checkpoint_end,
             compactor: None,
             compaction_put_off_until: 0,
@@ -110,7 +110,7 @@ impl Engine {
         if !self.process.is_here() {
             self.leave_parent()?;
         }
-        if !matches!(self.access, Access::Read | Access::Forked) {
+        if !matches!(self.access, TableAccess::Read | TableAccess::Forked) {
             return Ok(());
         }
         let log = self.view.log.clone();
@@ -139,7 +139,7 @@ impl Engine {
     /// Opens the table again for a reader that has found damage because a writer has cut the log meanwhile; returns
     /// true if it did.
     pub(super) fn follows_anew(&mut self) -> bool {
-        let is_reader = matches!(self.access, Access::Read | Access::Forked);
+        let is_reader = matches!(self.access, TableAccess::Read | TableAccess::Forked);
         let mut reader = LogReader::new(self.view.log.clone(), self.extent.end);
         is_reader
             && !self.still_ends_with_its_frame(&mut reader).unwrap_or(false)
@@ -180,11 +180,11 @@ impl Engine {
 
     /// In a forked child: what writes is the parent's, and so is the index that it goes on changing.
     fn leave_parent(&mut self) -> Result<()> {
-        if matches!(self.access, Access::Write | Access::Failed(..)) {
+        if matches!(self.access, TableAccess::Write | TableAccess::Failed(..)) {
             self.reopen()?;
             self.transaction = Transaction::default();
             self.compactor = None;
-            self.access = Access::Forked;
+            self.access = TableAccess::Forked;
         }
         self.process = ProcessMark::new();
         Ok(())
@@ -198,7 +198,7 @@ fn read_beside_writer(
     files: &HashTableFiles,
     log: &Arc<Log>,
     options: &OpenOptions,
-) -> Result<Content> {
+) -> Result<LogContent> {
     let mut seen_before = None;
     let mut tries = 1;
     loop {
@@ -229,7 +229,11 @@ fn bytes_at(log: &Log, offset: u64) -> Option<Vec<u8>> {
 }
 
 /// Reads what the log holds: the checkpoint, and what comes after it.
-fn read_content(files: &HashTableFiles, log: Arc<Log>, options: &OpenOptions) -> Result<Content> {
+fn read_content(
+    files: &HashTableFiles,
+    log: Arc<Log>,
+    options: &OpenOptions,
+) -> Result<LogContent> {
     let words: Arc<dyn Words> = match options.read_only {
         true => Arc::new(ReaderWords(files.clone())),
         false => Arc::new(files.clone()),
@@ -241,10 +245,10 @@ fn read_content(files: &HashTableFiles, log: Arc<Log>, options: &OpenOptions) ->
     let closed_len = log.header.closed_len;
     let (index, mut extent) = match checkpoint::load(files, &log, seen.len, &*words) {
         Some(found) => found,
-        None => (LogIndex::with_room(0, &*words)?, Extent::empty(&log.header)),
+        None => (LogIndex::with_room(0, &*words)?, LogExtent::empty(&log.header)),
     };
     let checkpoint_end = extent.end;
-    let mut view = Arc::new(View::new(log.clone(), index, words));
+    let mut view = Arc::new(GenerationView::new(log.clone(), index, words));
     let mut reader = LogReader::new(log, seen.len);
     if options.verify {
         verify(&mut reader, checkpoint_end)?;
@@ -255,12 +259,12 @@ fn read_content(files: &HashTableFiles, log: Arc<Log>, options: &OpenOptions) ->
     {
         return Err(damaged(&reader, offset));
     }
-    Ok(Content { view, extent, checkpoint_end, seen })
+    Ok(LogContent { view, extent, checkpoint_end, seen })
 }
 
 /// Checks the part of the log that nobody has to read, because a checkpoint knows it.
 fn verify(reader: &mut LogReader, end: u64) -> Result<()> {
-    let mut extent = Extent::empty(&reader.log().header);
+    let mut extent = LogExtent::empty(&reader.log().header);
     let mut chain = Vec::new();
     while extent.end < end {
         let transaction = extent.next_transaction;
@@ -300,9 +304,9 @@ fn beginning(storage: &dyn Storage) -> Result<Vec<u8>> {
 }
 
 /// The header of a file that is a table.
-pub(super) fn read_header(storage: &dyn Storage) -> Result<Header> {
+pub(super) fn read_header(storage: &dyn Storage) -> Result<HashLogHeader> {
     let bytes = beginning(storage)?;
-    if let Some(header) = Header::from_bytes(&bytes)? {
+    if let Some(header) = HashLogHeader::from_bytes(&bytes)? {
         return match bytes.len() as u64 {
             LOG_START => Ok(header),
             len => Err(Error::truncated("the headers", LOG_START, len)),
@@ -330,7 +334,7 @@ const MAKING_TRIES: usize = 100;
 /// part of a table under its name.
 fn open_or_make(files: &HashTableFiles, options: &OpenOptions) -> Result<Box<dyn Storage>> {
     let (directory, timeout) = (&files.directory, options.timeout);
-    let values = options.values.unwrap_or(Values::BYTES);
+    let values = options.values.unwrap_or(ValueType::BYTES);
     let failed = |error| Error::io("make the table", &error);
     for _ in 0..MAKING_TRIES {
         match directory.open(&files.name, StorageMode::Write, timeout) {
@@ -354,7 +358,7 @@ fn open_or_make(files: &HashTableFiles, options: &OpenOptions) -> Result<Box<dyn
 }
 
 /// Makes the file without a name, and gives it the one of the table; `None` where somebody else has made that meanwhile.
-fn make(files: &HashTableFiles, values: Values) -> Result<Option<Box<dyn Storage>>> {
+fn make(files: &HashTableFiles, values: ValueType) -> Result<Option<Box<dyn Storage>>> {
     let directory = &files.directory;
     let put_in_place = || -> std::io::Result<Box<dyn Storage>> {
         let storage = directory.create_unnamed(&files.name, None)?;
@@ -375,9 +379,9 @@ fn make(files: &HashTableFiles, values: Values) -> Result<Option<Box<dyn Storage
 }
 
 /// Makes a table without entries of a file that is empty.
-fn write_header(storage: &dyn Storage, values: Values) -> std::io::Result<()> {
+fn write_header(storage: &dyn Storage, values: ValueType) -> std::io::Result<()> {
     let seed = random_number();
-    let header = Header { seed, generation: 1, first_transaction: 1, closed_len: 0, values };
+    let header = HashLogHeader { seed, generation: 1, first_transaction: 1, closed_len: 0, values };
     storage.write_at(0, &header.to_bytes())?;
     storage.sync()
 }

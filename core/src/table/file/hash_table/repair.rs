@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::HashTable;
-use super::extent::Extent;
+use super::extent::LogExtent;
 use super::generation::NextGeneration;
-use super::header::{Header, Log, LogReader};
+use super::header::{HashLogHeader, Log, LogReader};
 use super::opening::read_header;
-use super::table_files::{Access, HashTableFiles};
+use super::table_files::{AccessDemand, HashTableFiles};
 use crate::error::{Error, Result};
 use crate::files::{CommitFrame, Directory, FileDirectory, StorageMode};
 
@@ -83,12 +83,12 @@ fn find(path: &Path) -> Result<(HashTableFiles, String)> {
 
 /// Writes the whole transactions of `log` to a new file, and puts it in its place.
 fn save(files: &HashTableFiles, log: &Arc<Log>) -> Result<()> {
-    let header = Header {
+    let header = HashLogHeader {
         generation: log.header.generation + 1,
         first_transaction: log.header.first_transaction,
         ..log.header
     };
-    let storage = files.create(&*log.storage, Access::Same)?;
+    let storage = files.create(&*log.storage, AccessDemand::Same)?;
     let mut generation = NextGeneration::begin(storage, header, log.name.clone())?;
     Salvage::new(log.clone())?.run(|reader, chain| {
         for frame in chain {
@@ -137,7 +137,7 @@ impl Salvage {
         mut self,
         mut whole: impl FnMut(&mut LogReader, &[CommitFrame]) -> Result<()>,
     ) -> Result<Check> {
-        let mut extent = Extent::empty(&self.log.header);
+        let mut extent = LogExtent::empty(&self.log.header);
         let mut chain = Vec::new();
         while extent.end < self.end {
             let transaction = extent.next_transaction;

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use super::extent::Extent;
+use super::extent::LogExtent;
 use super::header::LogReader;
-use super::view::View;
+use super::view::GenerationView;
 use crate::error::Result;
 use crate::files::CommitFrame;
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 
 /// Rest of a log behind the transactions that were taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +25,8 @@ const LOOK_AHEAD: u64 = 16 << 10;
 
 /// Takes in the transactions that `reader` has after `extent`. Nothing of one that is not whole.
 pub(super) fn replay(
-    view: &mut Arc<View>,
-    extent: &mut Extent,
+    view: &mut Arc<GenerationView>,
+    extent: &mut LogExtent,
     reader: &mut LogReader,
 ) -> Result<Rest> {
     let (mut frames, mut chain, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
@@ -60,8 +60,8 @@ pub(super) fn replay(
 
 /// Changes the index as the records of a whole frame say.
 fn take_in(
-    view: &mut Arc<View>,
-    extent: &mut Extent,
+    view: &mut Arc<GenerationView>,
+    extent: &mut LogExtent,
     reader: &mut LogReader,
     frame: &CommitFrame,
     scratch: &mut Vec<u8>,
@@ -73,8 +73,8 @@ fn take_in(
     let mut index = view.index();
     reader.each_record(frame, |record, range| {
         let (key, new) = match record {
-            Record::Entry { key, .. } => (key, Some(range.start)),
-            Record::Deletion { key } => (key, None),
+            HeapRecord::Entry { key, .. } => (key, Some(range.start)),
+            HeapRecord::Deletion { key } => (key, None),
         };
         let hash = view.hash(key);
         let mut old_len = 0;

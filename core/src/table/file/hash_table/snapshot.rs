@@ -4,20 +4,20 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::extent::Extent;
+use super::extent::LogExtent;
 use super::header::LogReader;
 use super::transaction::Transaction;
-use super::view::View;
+use super::view::GenerationView;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{CHECK_LEN, ProcessMark};
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 use crate::table::{Scan, Snapshot};
 
 /// A hashed table as it was when this was taken. It keeps the file of its generation open, and what
 /// the index displaces since in memory.
 #[derive(Debug, Clone)]
 pub(super) struct HashSnapshot {
-    held: Arc<Held>,
+    held: Arc<HeldGeneration>,
     /// Changes that an open transaction had made.
     pending: Option<Arc<Pending>>,
     len: u64,
@@ -25,14 +25,14 @@ pub(super) struct HashSnapshot {
 
 /// Keeps what a snapshot needs, as long as it or a scan of it is there.
 #[derive(Debug)]
-struct Held {
-    view: Arc<View>,
-    extent: Extent,
+struct HeldGeneration {
+    view: Arc<GenerationView>,
+    extent: LogExtent,
     /// The index goes on in the process that has the table; a child sees it change, but is not told.
     process: ProcessMark,
 }
 
-impl Drop for Held {
+impl Drop for HeldGeneration {
     fn drop(&mut self) {
         if self.process.is_here() {
             self.view.index().remove_snapshot(self.extent.end);
@@ -40,7 +40,7 @@ impl Drop for Held {
     }
 }
 
-impl Held {
+impl HeldGeneration {
     fn check_process(&self) -> Result<()> {
         match self.process.is_here() {
             true => Ok(()),
@@ -63,13 +63,13 @@ struct Pending {
 }
 
 impl Pending {
-    fn add(&mut self, record: &Record<'_>) {
+    fn add(&mut self, record: &HeapRecord<'_>) {
         let at = match record {
-            Record::Entry { key, value } => {
+            HeapRecord::Entry { key, value } => {
                 self.entries.push(Some((key.to_vec(), value.to_vec())));
                 Some(self.entries.len() - 1)
             }
-            Record::Deletion { .. } => None,
+            HeapRecord::Deletion { .. } => None,
         };
         if let Some(Some(before)) = self.keys.insert(record.key().to_vec(), at) {
             self.entries[before] = None;
@@ -80,14 +80,18 @@ impl Pending {
 impl HashSnapshot {
     /// The table at `extent`, of which `transaction` has changed some.
     pub(super) fn take(
-        view: &Arc<View>,
-        extent: &Extent,
-        committed: &Extent,
+        view: &Arc<GenerationView>,
+        extent: &LogExtent,
+        committed: &LogExtent,
         transaction: &Transaction,
         process: ProcessMark,
     ) -> Result<HashSnapshot> {
         let start = extent.start.min(committed.end);
-        let held = Held { view: view.clone(), extent: Extent { start, ..*committed }, process };
+        let held = HeldGeneration {
+            view: view.clone(),
+            extent: LogExtent { start, ..*committed },
+            process,
+        };
         let mut index = view.index();
         index.add_snapshot(committed.end);
         for undo in transaction.changes().filter(|undo| undo.old != 0) {
@@ -104,7 +108,7 @@ impl HashSnapshot {
 
     /// All entries, in the order of their last write.
     pub(super) fn records(&self) -> HashScan {
-        let Held { view, extent, .. } = &*self.held;
+        let HeldGeneration { view, extent, .. } = &*self.held;
         HashScan {
             reader: LogReader::new(view.log.clone(), extent.end),
             snapshot: self.clone(),
@@ -117,7 +121,7 @@ impl HashSnapshot {
     }
 
     fn displaced(&self, key: &[u8], buffer: &mut Vec<u8>) -> Result<Option<usize>> {
-        let Held { view, extent, .. } = &*self.held;
+        let HeldGeneration { view, extent, .. } = &*self.held;
         let hash = view.hash(key);
         let index = view.index();
         for place in index.displaced_since(hash, extent.end) {
@@ -137,7 +141,11 @@ impl HashSnapshot {
 }
 
 /// Reads the changes of `transaction` again from where they are.
-fn pending(view: &View, extent: &Extent, transaction: &Transaction) -> Result<Pending> {
+fn pending(
+    view: &GenerationView,
+    extent: &LogExtent,
+    transaction: &Transaction,
+) -> Result<Pending> {
     let mut pending = Pending::default();
     let frame_to_come = transaction.frame();
     let mut reader = LogReader::new(view.log.clone(), frame_to_come.offset());
@@ -158,7 +166,7 @@ fn pending(view: &View, extent: &Extent, transaction: &Transaction) -> Result<Pe
 
 /// Reads the record at `place` into `buffer`; the length of its value where it is that of `key`.
 fn value_len_of(
-    view: &View,
+    view: &GenerationView,
     place: u64,
     end: u64,
     key: &[u8],
@@ -166,7 +174,7 @@ fn value_len_of(
 ) -> Result<Option<usize>> {
     let (record, len) = view.log.record(place, end, buffer)?;
     let value_len = match record {
-        Record::Entry { key: found, value } if found == key => value.len(),
+        HeapRecord::Entry { key: found, value } if found == key => value.len(),
         _ => return Ok(None),
     };
     buffer.truncate(len as usize - CHECK_LEN);
@@ -223,7 +231,7 @@ impl HashScan {
 
     /// Goes to the next record that is alive: its place, and its length with its check.
     fn find_next(&mut self) -> Result<Option<(u64, usize)>> {
-        let Held { view, extent, .. } = &*self.snapshot.held;
+        let HeldGeneration { view, extent, .. } = &*self.snapshot.held;
         loop {
             if self.at == self.frame_end {
                 if self.at >= extent.end {
@@ -240,7 +248,7 @@ impl HashScan {
             let record = self.reader.record(place, self.frame_end)?;
             let (record, len) = record.ok_or_else(|| view.log.corrupt(place, "a record"))?;
             self.at += len;
-            let Record::Entry { key, .. } = record else { continue };
+            let HeapRecord::Entry { key, .. } = record else { continue };
             let is_hidden = |pending: &Arc<Pending>| pending.keys.contains_key(key);
             if self.snapshot.pending.as_ref().is_some_and(is_hidden) {
                 continue;
@@ -270,7 +278,7 @@ impl Scan for HashScan {
         if let Some((place, len)) = self.find_next()? {
             self.is_over = false;
             return match self.reader.record_of_len(place, len)? {
-                Some((Record::Entry { key, value }, _)) => Ok(Some((key, value))),
+                Some((HeapRecord::Entry { key, value }, _)) => Ok(Some((key, value))),
                 _ => Err(Error::internal("a record in view that is gone")),
             };
         }

@@ -17,7 +17,7 @@ use super::header::Log;
 use super::index_name;
 use super::log_index::{AnonymousWords, Words};
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{Directory, Displaced, FileAccess, Found, Mapping, Storage, Stranger};
+use crate::files::{Directory, Displaced, FileAccess, FoundFile, Mapping, Storage, Stranger};
 
 /// An index of fewer words than this is in memory of the process: one MiB.
 pub(super) const MAPPED_WORDS_MIN: usize = (1 << 20) / size_of::<u64>();
@@ -32,7 +32,7 @@ pub(super) struct HashTableFiles {
 
 /// Demand that a new file is for the same people as the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
+pub(super) enum AccessDemand {
     /// It is not made where that cannot be.
     Same,
     /// As far as this process may.
@@ -41,7 +41,7 @@ pub(super) enum Access {
 
 /// File that has a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Named {
+enum NamedFile {
     Ours,
     Another,
     Nothing,
@@ -54,10 +54,10 @@ impl HashTableFiles {
     }
 
     /// The index that was kept beside `log`, unless it is a stranger's.
-    pub(super) fn checkpoint(&self, log: &dyn Storage) -> Found<Box<dyn Storage>> {
+    pub(super) fn checkpoint(&self, log: &dyn Storage) -> FoundFile<Box<dyn Storage>> {
         // What cannot be opened is left alone, too.
         let found = self.directory.open_found(&self.checkpoint_name(), log);
-        found.unwrap_or(Found::Stranger(Stranger::Kind("a file that cannot be opened")))
+        found.unwrap_or(FoundFile::Stranger(Stranger::Kind("a file that cannot be opened")))
     }
 
     /// Takes the index away that was kept beside `log`, which means nothing any more.
@@ -71,9 +71,9 @@ impl HashTableFiles {
     /// Gives `next` the name of the index that was kept beside `log`, unless something else has it.
     pub(super) fn keep_checkpoint(&self, next: &dyn Storage, log: &dyn Storage) -> io::Result<()> {
         let displaced = match self.checkpoint(log) {
-            Found::Nothing => Displaced::Nothing,
-            Found::File(file) if is_checkpoint(&*file) => Displaced::Any,
-            Found::File(_) | Found::Stranger(_) => return Ok(()),
+            FoundFile::Nothing => Displaced::Nothing,
+            FoundFile::File(file) if is_checkpoint(&*file) => Displaced::Any,
+            FoundFile::File(_) | FoundFile::Stranger(_) => return Ok(()),
         };
         self.directory.publish(next, &self.checkpoint_name(), displaced)
     }
@@ -81,9 +81,9 @@ impl HashTableFiles {
     /// Fails where another file has the name of `log`, or none: it is not ours to be replaced.
     pub(super) fn check_named(&self, log: &Log) -> Result<()> {
         let found = match self.whose(log)? {
-            Named::Ours => return Ok(()),
-            Named::Another => "another file in its place",
-            Named::Nothing => "no file of its name",
+            NamedFile::Ours => return Ok(()),
+            NamedFile::Another => "another file in its place",
+            NamedFile::Nothing => "no file of its name",
         };
         let message = format!("expected the table that was opened, found {found}; open it again");
         Err(Error::new(ErrorKind::Lock, message).in_file(&log.name))
@@ -96,13 +96,13 @@ impl HashTableFiles {
         published.map_err(|error| log.system_error("rename the compacted table", &error))
     }
 
-    fn whose(&self, log: &Log) -> Result<Named> {
+    fn whose(&self, log: &Log) -> Result<NamedFile> {
         let failed = |error| log.system_error("find the table", &error);
         let own = log.storage.id().map_err(failed)?;
         Ok(match self.directory.id(&self.name).map_err(failed)? {
-            None => Named::Nothing,
-            named if own.is_none() || own == named => Named::Ours,
-            Some(_) => Named::Another,
+            None => NamedFile::Nothing,
+            named if own.is_none() || own == named => NamedFile::Ours,
+            Some(_) => NamedFile::Another,
         })
     }
 
@@ -111,7 +111,11 @@ impl HashTableFiles {
     }
 
     /// A new, empty file without a name, for those who may use `log`. It is locked.
-    pub(super) fn create(&self, log: &dyn Storage, access: Access) -> Result<Box<dyn Storage>> {
+    pub(super) fn create(
+        &self,
+        log: &dyn Storage,
+        access: AccessDemand,
+    ) -> Result<Box<dyn Storage>> {
         let like = log.file().map(FileAccess::of).transpose();
         let like = like.map_err(|error| self.failed("read the mode of the table", &error))?;
         // Nobody else may open it before it is as it should be.
@@ -121,7 +125,7 @@ impl HashTableFiles {
         let Some((like, opened)) = like.zip(file.file()) else { return Ok(file) };
         let given = like.give_to(opened).and_then(|()| Ok(opened.try_lock()?));
         match given {
-            Err(error) if access == Access::Same => {
+            Err(error) if access == AccessDemand::Same => {
                 Err(self.failed("give the table's owner and mode to a new file", &error))
             }
             _ => Ok(file),

@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
-use super::extent::Extent;
+use super::extent::LogExtent;
 use super::log_index::KeyHash;
-use super::view::View;
+use super::view::GenerationView;
 use crate::files::{CommitFrame, FrameBuffer, FrameFlags, PAYLOAD_LEN_MAX, Salt};
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 
 /// Record of one change, to take it back.
 #[derive(Debug, Clone, Copy)]
@@ -32,23 +32,23 @@ struct Savepoint {
     clears: bool,
     undo_len: usize,
     cleared_len: usize,
-    extent: Extent,
+    extent: LogExtent,
 }
 
 /// View of the table before all entries were taken out.
 #[derive(Debug)]
 struct Cleared {
-    view: Arc<View>,
+    view: Arc<GenerationView>,
     /// Number of changes that came before.
     undo_len: usize,
 }
 
 /// A step back, the last first.
-pub(super) enum Step {
+pub(super) enum UndoStep {
     /// One change.
     Change(Undo),
     /// All entries were taken out of this.
-    Clear(Arc<View>),
+    Clear(Arc<GenerationView>),
 }
 
 /// An open transaction.
@@ -71,12 +71,12 @@ impl Transaction {
     }
 
     /// Returns the extent of what was committed when it began.
-    pub(super) fn beginning(&self) -> Option<&Extent> {
+    pub(super) fn beginning(&self) -> Option<&LogExtent> {
         self.savepoints.first().map(|savepoint| &savepoint.extent)
     }
 
     /// Begins it in a log with `salt`, or a part of it.
-    pub(super) fn begin(&mut self, extent: &Extent, salt: Salt) {
+    pub(super) fn begin(&mut self, extent: &LogExtent, salt: Salt) {
         if self.savepoints.is_empty() {
             self.frame.begin(extent.end, salt);
             self.clears = false;
@@ -102,7 +102,7 @@ impl Transaction {
     }
 
     /// Returns true if `record` has no more room in the frame.
-    pub(super) fn is_full_for(&self, record: &Record<'_>) -> bool {
+    pub(super) fn is_full_for(&self, record: &HeapRecord<'_>) -> bool {
         self.has_records() && self.frame.payload_len_with(record) > PAYLOAD_LEN_MAX
     }
 
@@ -112,12 +112,12 @@ impl Transaction {
     }
 
     /// Adds a record, and says where it will be.
-    pub(super) fn add(&mut self, record: &Record<'_>) -> u64 {
+    pub(super) fn add(&mut self, record: &HeapRecord<'_>) -> u64 {
         self.frame.put(record)
     }
 
     /// The record at `place`, and its bytes, where they are here and not in the log.
-    pub(super) fn record(&self, place: u64) -> Option<(Record<'_>, &[u8])> {
+    pub(super) fn record(&self, place: u64) -> Option<(HeapRecord<'_>, &[u8])> {
         if self.savepoints.is_empty() { None } else { self.frame.record(place) }
     }
 
@@ -128,7 +128,7 @@ impl Transaction {
 
     /// Lets the frame, in which there is nothing yet, begin with taking out all entries, which were
     /// those of `before`.
-    pub(super) fn clear(&mut self, before: Arc<View>) {
+    pub(super) fn clear(&mut self, before: Arc<GenerationView>) {
         self.clears = true;
         self.cleared.push(Cleared { view: before, undo_len: self.undo.len() });
     }
@@ -190,23 +190,23 @@ impl Transaction {
     }
 
     /// The next step back to where the part that began last began; `None` when that is reached.
-    pub(super) fn step_back(&mut self) -> Option<Step> {
+    pub(super) fn step_back(&mut self) -> Option<UndoStep> {
         let savepoint = self.savepoints.last()?;
         if let Some(cleared) = self.cleared.last()
             && self.cleared.len() > savepoint.cleared_len
             && cleared.undo_len == self.undo.len()
         {
-            return self.cleared.pop().map(|cleared| Step::Clear(cleared.view));
+            return self.cleared.pop().map(|cleared| UndoStep::Clear(cleared.view));
         }
         match self.undo.len() > savepoint.undo_len {
-            true => self.undo.pop().map(Step::Change),
+            true => self.undo.pop().map(UndoStep::Change),
             false => None,
         }
     }
 
     /// Ends the part that began last, when all steps back are done: how things were when it began,
     /// and, where its beginning is written already, the frame that has it and must come back.
-    pub(super) fn end_part(&mut self) -> Option<(Extent, Option<CommitFrame>)> {
+    pub(super) fn end_part(&mut self) -> Option<(LogExtent, Option<CommitFrame>)> {
         let savepoint = self.savepoints.pop()?;
         if savepoint.place >= self.frame.payload() {
             self.frame.resize(savepoint.place);

@@ -26,13 +26,13 @@ const PAUSE: Duration = Duration::from_micros(100);
 
 /// One generation, or what came after all entries were taken out of it.
 #[derive(Debug)]
-pub(super) struct View {
+pub(super) struct GenerationView {
     pub(super) log: Arc<Log>,
     tracked: Mutex<TrackedIndex>,
 }
 
-impl View {
-    pub(super) fn new(log: Arc<Log>, index: LogIndex, memory: Arc<dyn Words>) -> View {
+impl GenerationView {
+    pub(super) fn new(log: Arc<Log>, index: LogIndex, memory: Arc<dyn Words>) -> GenerationView {
         let tracked = TrackedIndex {
             index,
             memory,
@@ -41,14 +41,14 @@ impl View {
             displaced: BTreeMap::new(),
             displaced_len_checked: 0,
         };
-        View { log, tracked: Mutex::new(tracked) }
+        GenerationView { log, tracked: Mutex::new(tracked) }
     }
 
     /// Returns a view of the same log without entries.
-    pub(super) fn cleared(&self) -> Result<View> {
+    pub(super) fn cleared(&self) -> Result<GenerationView> {
         let memory = self.index().memory.clone();
         let index = LogIndex::with_room(0, &*memory)?;
-        Ok(View::new(self.log.clone(), index, memory))
+        Ok(GenerationView::new(self.log.clone(), index, memory))
     }
 
     pub(super) fn index(&self) -> MutexGuard<'_, TrackedIndex> {

@@ -8,12 +8,12 @@ const ENTRY_OVERHEAD: usize = 80;
 
 /// Changed keys in their order. A value of `None` takes the key out.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Changes {
+pub(super) struct ChangedEntries {
     entries: BTreeMap<Box<[u8]>, Option<Box<[u8]>>>,
     memory_len: usize,
 }
 
-impl Changes {
+impl ChangedEntries {
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -43,7 +43,7 @@ impl Changes {
     }
 
     /// Does the `later` changes, too.
-    pub(super) fn absorb(&mut self, later: Changes) {
+    pub(super) fn absorb(&mut self, later: ChangedEntries) {
         if self.is_empty() {
             *self = later;
             return;

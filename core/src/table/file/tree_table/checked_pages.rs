@@ -23,7 +23,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{FileId, FileKind, HEADER_LEN, Storage};
-use crate::table::Values;
+use crate::table::ValueType;
 use crate::table::foreign::described;
 use crate::wire::Endian;
 
@@ -63,7 +63,7 @@ type RedbHeader = [u8; REDB_HEADER_LEN];
 pub(super) struct CheckedPages {
     below: Arc<dyn Storage>,
     seed: u64,
-    values: Values,
+    values: ValueType,
     /// Present in a process that writes, which alone knows what it wrote last. It is read when it is
     /// first needed, after redb has locked the file.
     writer: Option<Mutex<Option<HeaderWriter>>>,
@@ -90,7 +90,7 @@ impl CheckedPages {
     pub(super) fn create(
         below: &Arc<dyn Storage>,
         seed: u64,
-        values: Values,
+        values: ValueType,
     ) -> io::Result<CheckedPages> {
         let header = KIND.header(&[&seed.to_le_bytes(), &values.to_bytes()]);
         below.set_len(PAGES)?;
@@ -121,7 +121,7 @@ impl CheckedPages {
     }
 
     /// Returns the type of the table's values.
-    pub(super) fn values(&self) -> Values {
+    pub(super) fn values(&self) -> ValueType {
         self.values
     }
 
@@ -333,11 +333,11 @@ fn page_at(offset: u64, len: usize) -> io::Result<u64> {
 }
 
 /// Returns the seed of all checks and the type of the values, from the header or its copy.
-fn header_of(copies: &[&[u8]]) -> Result<(u64, Values)> {
+fn header_of(copies: &[&[u8]]) -> Result<(u64, ValueType)> {
     for header in copies {
         if let Some(mut fields) = KIND.fields(header)? {
             let seed = fields.u64(Endian::Little).unwrap_or_default();
-            return Ok((seed, Values::from_header(fields.rest(), 24)?));
+            return Ok((seed, ValueType::from_header(fields.rest(), 24)?));
         }
     }
     let message = "expected an intact header, found two that do not match their checksums";

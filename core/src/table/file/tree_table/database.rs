@@ -13,7 +13,7 @@ use redb::{
     TableError, TableStats, WriteTransaction,
 };
 
-use super::changes::Changes;
+use super::changes::ChangedEntries;
 use super::checked_pages::{self, CheckedPages};
 use super::fork_guard::ForkGuard;
 use super::log_mark::LogMarkPlace;
@@ -24,7 +24,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::files::{MemoryStorage, Storage, lock_holder};
 use crate::table::file::random::random_number;
 use crate::table::foreign::described;
-use crate::table::{KeyRange, Values};
+use crate::table::{KeyRange, ValueType};
 
 pub(super) type Guard = OwnedAccessGuard<&'static [u8]>;
 /// A transaction of redb. Over a damaged file it can panic when it is dropped, too, which this catches.
@@ -61,11 +61,11 @@ const HEADER_LEN: usize = 320;
 const DESCRIBED_LEN: u64 = 32;
 
 /// An open file.
-pub(super) struct Database {
+pub(super) struct TreeDatabase {
     redb: Redb,
     storage: Arc<dyn Storage>,
     failure: Arc<OnceLock<Error>>,
-    values: Values,
+    values: ValueType,
 }
 
 enum Redb {
@@ -85,29 +85,29 @@ fn builder() -> Builder {
 }
 
 /// The bytes of a table without entries, whose values are to be these, or bytes.
-pub(super) fn new_table(values: Option<Values>) -> Result<Vec<u8>> {
+pub(super) fn new_table(values: Option<ValueType>) -> Result<Vec<u8>> {
     let memory = MemoryStorage::default();
     let storage: Arc<dyn Storage> = Arc::new(memory.clone());
-    let values = values.unwrap_or(Values::BYTES);
+    let values = values.unwrap_or(ValueType::BYTES);
     let pages = CheckedPages::create(&storage, random_number(), values);
     let pages = pages.map_err(|error| Error::io("create the table", &error))?;
     let backend = Backend::new(Arc::new(pages))?;
     let failure = backend.failure();
     let redb = guarded("", || builder().create_with_backend(backend))?;
-    let database = Database { redb: Redb::Writer(redb), storage, failure, values };
+    let database = TreeDatabase { redb: Redb::Writer(redb), storage, failure, values };
     commit(database.begin_write("")?, Position::first(), "")?;
     drop(database);
     Ok(memory.bytes())
 }
 
-impl Database {
+impl TreeDatabase {
     /// Opens the file to write, and waits up to `timeout` for another writer to go.
     pub(super) fn open_writer(
         reopen: &mut Reopen<'_>,
         name: &str,
         verify: bool,
         timeout: Duration,
-    ) -> Result<Database> {
+    ) -> Result<TreeDatabase> {
         let opened = retried(timeout, || {
             let storage = reopen()?;
             check_not_empty(&*storage)?;
@@ -126,7 +126,7 @@ impl Database {
             opened
                 .map(|database| {
                     let values = pages.values();
-                    Database { redb: Redb::Writer(database), storage, failure, values }
+                    TreeDatabase { redb: Redb::Writer(database), storage, failure, values }
                 })
                 .map_err(|error| explained(error, reopen))
         });
@@ -139,7 +139,7 @@ impl Database {
         name: &str,
         verify: bool,
         timeout: Duration,
-    ) -> Result<Database> {
+    ) -> Result<TreeDatabase> {
         retried(timeout.max(READER_PATIENCE), || {
             let storage = reopen()?;
             check_not_empty(&*storage)?;
@@ -159,7 +159,7 @@ impl Database {
             match opened {
                 Ok(database) => {
                     let redb = Redb::Follower(database);
-                    Ok(Database { redb, storage, failure, values })
+                    Ok(TreeDatabase { redb, storage, failure, values })
                 }
                 Err(error) => Err(explained(error, reopen)),
             }
@@ -167,7 +167,7 @@ impl Database {
     }
 
     /// Returns the type of the table's values.
-    pub(super) fn values(&self) -> Values {
+    pub(super) fn values(&self) -> ValueType {
         self.values
     }
 
@@ -185,9 +185,12 @@ impl Database {
     }
 
     /// The newest commit; the file stays open as long as that is read.
-    pub(super) fn read(database: &Arc<ForkGuard<Database>>, name: &str) -> Result<Arc<Reading>> {
+    pub(super) fn read(
+        database: &Arc<ForkGuard<TreeDatabase>>,
+        name: &str,
+    ) -> Result<Arc<CommitReading>> {
         let table = ForkGuard::new(database.checked()?.open_newest(name)?);
-        Ok(Arc::new(Reading { table, name: name.to_owned(), _database: database.clone() }))
+        Ok(Arc::new(CommitReading { table, name: name.to_owned(), _database: database.clone() }))
     }
 
     /// The entries of the newest commit; `None` before the first change of a new file.
@@ -352,15 +355,15 @@ fn check_beginning(storage: &dyn Storage) -> Result<()> {
 }
 
 /// One commit, as long as it is read. The caller knows that this is the process that began to.
-pub(super) struct Reading {
+pub(super) struct CommitReading {
     /// `None` before the first change of a new file.
     table: ForkGuard<Option<Entries>>,
     name: String,
     /// Closed behind the table: redb reads nothing more of a database that is closed.
-    _database: Arc<ForkGuard<Database>>,
+    _database: Arc<ForkGuard<TreeDatabase>>,
 }
 
-impl Reading {
+impl CommitReading {
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<Guard>> {
         let Some(table) = self.table.checked()? else { return Ok(None) };
         guarded(&self.name, || Ok::<_, redb::Error>(table.get_owned(key)?.inspect(look_at)))
@@ -414,7 +417,11 @@ pub(super) fn abort(mut writing: Writing, name: &str) -> Result<()> {
 }
 
 /// Does `changes` within a transaction, in the order of the keys: neighbours share pages.
-pub(super) fn apply(writing: &WriteTransaction, changes: &Changes, name: &str) -> Result<()> {
+pub(super) fn apply(
+    writing: &WriteTransaction,
+    changes: &ChangedEntries,
+    name: &str,
+) -> Result<()> {
     guarded(name, || {
         let mut table = writing.open_table(TABLE)?;
         for (key, value) in changes.iter() {

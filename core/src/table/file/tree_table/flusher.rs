@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::state::State;
+use super::state::TreeState;
 use crate::threads;
 
 /// Time that committed changes may wait.
@@ -14,23 +14,23 @@ const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The state of a table, between its user and the thread.
 #[derive(Debug)]
-pub(super) struct Shared {
-    state: Mutex<State>,
+pub(super) struct SharedTree {
+    state: Mutex<TreeState>,
     /// Rung when changes begin to wait, and at the end.
     bell: Condvar,
 }
 
-impl Shared {
-    pub(super) fn new(state: State) -> Shared {
-        Shared { state: Mutex::new(state), bell: Condvar::new() }
+impl SharedTree {
+    pub(super) fn new(state: TreeState) -> SharedTree {
+        SharedTree { state: Mutex::new(state), bell: Condvar::new() }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, TreeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns what `question` says of the state, or true if somebody has it locked.
-    pub(super) fn asked(&self, question: impl FnOnce(&State) -> bool) -> bool {
+    pub(super) fn asked(&self, question: impl FnOnce(&TreeState) -> bool) -> bool {
         match self.state.try_lock() {
             Ok(state) => question(&state),
             Err(TryLockError::Poisoned(state)) => question(&state.into_inner()),
@@ -45,12 +45,12 @@ impl Shared {
 }
 
 /// Starts the thread. It ends when the state is closing.
-pub(super) fn start(shared: &Arc<Shared>) -> io::Result<JoinHandle<()>> {
+pub(super) fn start(shared: &Arc<SharedTree>) -> io::Result<JoinHandle<()>> {
     let shared = shared.clone();
     threads::spawn("bytewright-table", move || run(&shared))
 }
 
-fn run(shared: &Shared) {
+fn run(shared: &SharedTree) {
     let mut state = shared.lock();
     while !state.is_closing() {
         state = match state.waiting_since() {

@@ -41,19 +41,19 @@ use std::sync::{Arc, MutexGuard, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use database::Database;
+use database::TreeDatabase;
 pub(super) use database::is_beginning;
-use flusher::Shared;
+use flusher::SharedTree;
 use fork_guard::{ForkGuard, check_process};
-use state::{MissingLog, State};
+use state::{MissingLog, TreeState};
 use table_files::TreeTableFiles;
-use view::View;
+use view::TreeView;
 
 use super::options::{OpenOptions, SyncMode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Directory, ProcessMark, Storage, StorageMode};
 use crate::table::{
-    KeyRange, OrderedSnapshot, OrderedTable, Scan, Snapshot, Stat, Table, Values, check_entry,
+    KeyRange, OrderedSnapshot, OrderedTable, Scan, Snapshot, Stat, Table, ValueType, check_entry,
 };
 
 /// An ordered table in a file.
@@ -66,11 +66,11 @@ use crate::table::{
 /// become another program, it keeps the parent's lock as the parent does.
 #[derive(Debug)]
 pub struct TreeTable {
-    shared: Arc<Shared>,
+    shared: Arc<SharedTree>,
     name: String,
     /// Path at which a child of this process finds the file.
     path: Option<PathBuf>,
-    values: Values,
+    values: ValueType,
     options: OpenOptions,
     opener: ProcessMark,
     /// Writes what has waited long enough, where somebody has to.
@@ -165,20 +165,20 @@ impl TreeTable {
     ) -> Result<TreeTable> {
         let OpenOptions { read_only, verify, timeout, sync, .. } = options;
         let database = match read_only {
-            true => Database::open_reader(reopen, name, verify, timeout),
-            false => Database::open_writer(reopen, name, verify, timeout),
+            true => TreeDatabase::open_reader(reopen, name, verify, timeout),
+            false => TreeDatabase::open_writer(reopen, name, verify, timeout),
         };
-        let mut values = Values::BYTES;
+        let mut values = ValueType::BYTES;
         let state = database.and_then(|database| {
             values = database.values();
             values.check(options.values)?;
             match read_only {
-                true => State::of_reader(database, name, files.map(|(files, _)| files)),
-                false => State::of_writer(database, name, sync, files),
+                true => TreeState::of_reader(database, name, files.map(|(files, _)| files)),
+                false => TreeState::of_writer(database, name, sync, files),
             }
         });
         let mut table = TreeTable {
-            shared: Arc::new(Shared::new(state.map_err(|error| error.in_file(name))?)),
+            shared: Arc::new(SharedTree::new(state.map_err(|error| error.in_file(name))?)),
             name: name.to_owned(),
             path: None,
             values,
@@ -217,12 +217,12 @@ impl TreeTable {
         Ok(self.in_child.get_or_init(|| table))
     }
 
-    fn state(&self) -> Result<MutexGuard<'_, State>> {
+    fn state(&self) -> Result<MutexGuard<'_, TreeState>> {
         Ok(self.here()?.shared.lock())
     }
 
     /// The state, where this process may change the table.
-    fn state_to_write(&mut self) -> Result<MutexGuard<'_, State>> {
+    fn state_to_write(&mut self) -> Result<MutexGuard<'_, TreeState>> {
         if self.options.read_only {
             return Err(Error::new(
                 ErrorKind::Argument,
@@ -239,7 +239,7 @@ impl TreeTable {
     }
 
     /// Does `change`, and tells the thread that writes it to the file.
-    fn change<T>(&mut self, change: impl FnOnce(&mut State) -> Result<T>) -> Result<T> {
+    fn change<T>(&mut self, change: impl FnOnce(&mut TreeState) -> Result<T>) -> Result<T> {
         let mut state = self.state_to_write()?;
         state.check()?;
         let waited = state.is_waiting();
@@ -252,7 +252,7 @@ impl TreeTable {
         outcome
     }
 
-    fn view(&self) -> Result<View> {
+    fn view(&self) -> Result<TreeView> {
         self.state()?.view()
     }
 }
@@ -289,7 +289,7 @@ impl Table for TreeTable {
     }
 
     fn clear(&mut self) -> Result<()> {
-        self.change(State::clear)
+        self.change(TreeState::clear)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
@@ -304,7 +304,7 @@ impl Table for TreeTable {
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.change(State::commit)
+        self.change(TreeState::commit)
     }
 
     fn abort(&mut self) -> Result<()> {
@@ -319,7 +319,7 @@ impl Table for TreeTable {
     /// Writes what was committed to the file, and returns when it will survive a power cut. What an
     /// open transaction changed is not part of it.
     fn sync(&mut self) -> Result<()> {
-        self.change(State::flush)
+        self.change(TreeState::flush)
     }
 
     fn close(&mut self) -> Result<()> {
@@ -333,7 +333,7 @@ impl Table for TreeTable {
     fn waits_for_disk(&self) -> bool {
         // Elsewhere a change is refused at once, and in a child the lock may be held for ever.
         let writes = !self.options.read_only && self.opener.is_here();
-        writes && self.shared.asked(State::next_change_is_written)
+        writes && self.shared.asked(TreeState::next_change_is_written)
     }
 
     fn is_busy(&self) -> bool {
@@ -344,10 +344,10 @@ impl Table for TreeTable {
     /// snapshot or scan is in use, here or in another process, which the error tells;
     /// [`ErrorKind::Argument`] in a transaction.
     fn compact(&mut self) -> Result<()> {
-        self.change(State::compact)
+        self.change(TreeState::compact)
     }
 
-    fn values(&self) -> Values {
+    fn values(&self) -> ValueType {
         self.values
     }
 

@@ -13,11 +13,11 @@ const BLOCK_LEN: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Overlay {
     below: Arc<dyn Storage>,
-    changes: RwLock<Changes>,
+    changes: RwLock<ChangedBlocks>,
 }
 
 #[derive(Debug)]
-struct Changes {
+struct ChangedBlocks {
     len: u64,
     /// Bytes of the file below that still show through.
     visible_len: u64,
@@ -27,7 +27,7 @@ struct Changes {
 impl Overlay {
     pub(super) fn new(below: Arc<dyn Storage>) -> io::Result<Self> {
         let len = below.len()?;
-        let changes = Changes { len, visible_len: len, blocks: HashMap::new() };
+        let changes = ChangedBlocks { len, visible_len: len, blocks: HashMap::new() };
         Ok(Overlay { below, changes: RwLock::new(changes) })
     }
 

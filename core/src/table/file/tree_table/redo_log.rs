@@ -21,7 +21,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::changes::Changes;
+use super::changes::ChangedEntries;
 use super::log_mark::LogMarkPlace;
 use super::table_files::{TreeTableFiles, is_refused};
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ use crate::files::{
     CommitFrame, CommitLog, Displaced, FileKind, FileOwner, FrameBuffer, FrameFlags, HEADER_LEN,
     LogHeader, LogReader, Mapping, Salt, Storage, begins_like,
 };
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 use crate::table::file::random::random_number;
 
 const MAGIC: &[u8; 8] = b"\x89BWL\r\n\x1a\n";
@@ -176,7 +176,7 @@ impl RedoLog {
 
     /// Appends a commit of one change, and says whether it did: one that is too long, or a directory
     /// without the right to make files, is none for a log.
-    pub(super) fn append_one(&mut self, number: u64, record: &Record<'_>) -> Result<bool> {
+    pub(super) fn append_one(&mut self, number: u64, record: &HeapRecord<'_>) -> Result<bool> {
         if record.len() > PAYLOAD_LEN_MAX || !self.is_open()? {
             return Ok(false);
         }
@@ -186,15 +186,15 @@ impl RedoLog {
     }
 
     /// Appends the commit of a transaction, and says whether it did, as [`RedoLog::append_one`] does.
-    pub(super) fn append(&mut self, number: u64, changes: &Changes) -> Result<bool> {
+    pub(super) fn append(&mut self, number: u64, changes: &ChangedEntries) -> Result<bool> {
         if !self.is_open()? {
             return Ok(false);
         }
         self.begin_frame(number);
         for (key, value) in changes.iter() {
             let record = match value {
-                Some(value) => Record::Entry { key, value },
-                None => Record::Deletion { key },
+                Some(value) => HeapRecord::Entry { key, value },
+                None => HeapRecord::Deletion { key },
             };
             if self.frame.payload_len_with(&record) > PAYLOAD_LEN_MAX {
                 return Ok(false);
@@ -379,12 +379,12 @@ pub(super) struct Tail {
     base: Position,
     /// The last commit.
     pub(super) end: Position,
-    pub(super) changes: Arc<Changes>,
+    pub(super) changes: Arc<ChangedEntries>,
 }
 
 impl Tail {
     /// Commits from `base` to `end` that have these `changes`.
-    pub(super) fn new(base: Position, end: Position, changes: Changes) -> Tail {
+    pub(super) fn new(base: Position, end: Position, changes: ChangedEntries) -> Tail {
         Tail { base, end, changes: Arc::new(changes) }
     }
 
@@ -419,7 +419,7 @@ impl Tail {
     fn of_log(file: Box<dyn Storage>, name: &str, base: Position) -> Result<Option<Tail>> {
         let Some(header) = RedoHeader::read(&*file)? else {
             // A process died when it made it.
-            return Ok(Some(Tail::new(base, base, Changes::default())));
+            return Ok(Some(Tail::new(base, base, ChangedEntries::default())));
         };
         let is_of_session = header.session == base.session && header.base.number <= base.number;
         if header.base != base && !is_of_session {
@@ -435,7 +435,7 @@ impl Tail {
     fn follow(log: &Arc<CommitLog<RedoHeader>>, base: Position) -> Result<Tail> {
         let len = log.storage.len().map_err(|error| log.system_error(RedoHeader::READ, &error))?;
         let mut reader = LogReader::new(log.clone(), len.min(LOG_LEN_MAX));
-        let (mut changes, mut chain) = (Changes::default(), Vec::new());
+        let (mut changes, mut chain) = (ChangedEntries::default(), Vec::new());
         let mut last = log.header.base.number;
         let mut at = LOG_START;
         while reader.commit(at, last.saturating_add(1), &mut chain, &|_| ())?.is_none() {
@@ -459,14 +459,14 @@ fn is_log(file: &dyn Storage) -> Result<bool> {
 
 /// Does the changes of one frame, which is whole.
 fn redo(
-    changes: &mut Changes,
+    changes: &mut ChangedEntries,
     reader: &mut LogReader<RedoHeader>,
     frame: &CommitFrame,
 ) -> Result<()> {
     reader.each_record(frame, |record, _| {
         match record {
-            Record::Entry { key, value } => changes.set(key, Some(value)),
-            Record::Deletion { key } => changes.set(key, None),
+            HeapRecord::Entry { key, value } => changes.set(key, Some(value)),
+            HeapRecord::Deletion { key } => changes.set(key, None),
         }
         Ok(())
     })

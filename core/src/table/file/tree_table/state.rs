@@ -3,18 +3,18 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::changes::Changes;
-use super::database::{self, CACHE_LEN, Database, Reading};
+use super::changes::ChangedEntries;
+use super::database::{self, CACHE_LEN, CommitReading, TreeDatabase};
 use super::fork_guard::ForkGuard;
 use super::log_mark::{LogMark, LogMarkPlace};
 use super::redb_backend::is_read;
 use super::redo_log::{Position, RedoLog, Tail};
 use super::table_files::TreeTableFiles;
 use super::uses::Uses;
-use super::view::{Below, FoundValue, Spill, View, find};
+use super::view::{Below, FoundValue, Spill, TreeView, find};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{ProcessMark, Storage};
-use crate::heap::record::Record;
+use crate::heap::record::HeapRecord;
 use crate::table::file::options::SyncMode;
 use crate::table::{KeyRange, Scan, Snapshot, Stat};
 
@@ -42,7 +42,7 @@ pub(super) enum MissingLog {
 
 /// Commits that stay readable when a flush fails.
 #[derive(Clone, Copy)]
-enum Kept {
+enum KeptCommits {
     /// All that was to be written: who committed it was told so.
     Committed,
     /// Nothing: who commits it is told of the failure.
@@ -50,9 +50,9 @@ enum Kept {
 }
 
 /// The parts of a table. Whoever has it has its lock, and is the process that opened the table.
-pub(super) struct State {
+pub(super) struct TreeState {
     /// Gone after closing, but for those that read it still.
-    database: Option<Arc<ForkGuard<Database>>>,
+    database: Option<Arc<ForkGuard<TreeDatabase>>>,
     /// True if the database is open to be read only.
     is_reader: bool,
     /// The file of the table.
@@ -70,9 +70,9 @@ pub(super) struct State {
     /// one when a write failed.
     tail: Option<Tail>,
     /// The newest commit of the file, once it was read.
-    reading: Option<Arc<Reading>>,
+    reading: Option<Arc<CommitReading>>,
     /// Changes that are not in the file: first the committed ones, then those of open transactions.
-    layers: Vec<Arc<Changes>>,
+    layers: Vec<Arc<ChangedEntries>>,
     /// Changes of the outermost transaction for which memory was too small. Then the first layer is
     /// empty: all before it is in the file.
     spill: Option<Arc<Spill>>,
@@ -87,38 +87,38 @@ pub(super) struct State {
     uses: Arc<Uses>,
 }
 
-impl std::fmt::Debug for State {
+impl std::fmt::Debug for TreeState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("State").field("depth", &self.depth()).finish_non_exhaustive()
+        f.debug_struct("TreeState").field("depth", &self.depth()).finish_non_exhaustive()
     }
 }
 
-impl State {
+impl TreeState {
     /// The state of a table whose file is open to be read.
     pub(super) fn of_reader(
-        database: Database,
+        database: TreeDatabase,
         name: &str,
         files: Option<&TreeTableFiles>,
-    ) -> Result<State> {
+    ) -> Result<TreeState> {
         let written = database.position(name)?;
         let tail = match files {
             Some(files) => find_tail(&database, name, files)?.filter(|tail| !tail.is_empty()),
             None => None,
         };
-        Ok(State { tail, ..State::new(database, name, SyncMode::Never, written) })
+        Ok(TreeState { tail, ..TreeState::new(database, name, SyncMode::Never, written) })
     }
 
     /// The state of a table whose file is open to be written. What a process that died has left in the
     /// log goes to the file first.
     pub(super) fn of_writer(
-        database: Database,
+        database: TreeDatabase,
         name: &str,
         sync: SyncMode,
         files: Option<(&TreeTableFiles, MissingLog)>,
-    ) -> Result<State> {
+    ) -> Result<TreeState> {
         let written = database.position(name)?;
         let mark = database.log_mark();
-        let mut state = State::new(database, name, sync, written);
+        let mut state = TreeState::new(database, name, sync, written);
         let Some((files, missing)) = files else { return Ok(state) };
         state.take_log(files, &mark, missing)?;
         if sync != SyncMode::Commit {
@@ -157,8 +157,8 @@ impl State {
         Ok(())
     }
 
-    fn new(database: Database, name: &str, sync: SyncMode, written: Position) -> State {
-        State {
+    fn new(database: TreeDatabase, name: &str, sync: SyncMode, written: Position) -> TreeState {
+        TreeState {
             storage: database.storage().clone(),
             is_reader: !database.keeps_readings(),
             database: Some(Arc::new(ForkGuard::new(database))),
@@ -221,7 +221,7 @@ impl State {
 
     /// Remembers that redb or the log failed. Nothing is written from now on. What is in the file now
     /// is read anew, and `kept`, which was committed and may not be there, is laid over it.
-    fn fail(&mut self, error: &Error, kept: Arc<Changes>) {
+    fn fail(&mut self, error: &Error, kept: Arc<ChangedEntries>) {
         self.failure = Some((error.clone(), true));
         self.layers = vec![Arc::default()];
         if let Some(Ok(writing)) = self.spill.take().map(|spill| spill.end()) {
@@ -237,7 +237,7 @@ impl State {
         self.database = None;
     }
 
-    /// Calls [`State::fail`] for an error while nothing that was committed waits in memory.
+    /// Calls [`TreeState::fail`] for an error while nothing that was committed waits in memory.
     fn failed<T>(&mut self, outcome: Result<T>) -> Result<T> {
         if let Err(error) = &outcome {
             self.fail(error, Arc::default());
@@ -247,7 +247,7 @@ impl State {
 
     /// Opens the file to be read where redb could not go on, after it could not be read or written.
     fn reopen(&mut self) -> Result<()> {
-        let failure = self.database().ok().and_then(Database::failure).cloned();
+        let failure = self.database().ok().and_then(TreeDatabase::failure).cloned();
         match failure {
             Some(_) if self.is_reader => self.database = None,
             Some(error) if self.failure.is_none() => {
@@ -259,7 +259,7 @@ impl State {
         if self.database.is_none() && !self.is_closing {
             let storage = self.storage.clone();
             let mut same = || Ok(storage.clone());
-            let database = Database::open_reader(&mut same, &self.name, false, Duration::ZERO)?;
+            let database = TreeDatabase::open_reader(&mut same, &self.name, false, Duration::ZERO)?;
             self.database = Some(Arc::new(ForkGuard::new(database)));
             self.is_reader = true;
         }
@@ -273,11 +273,11 @@ impl State {
         }
     }
 
-    fn database(&self) -> Result<&Database> {
+    fn database(&self) -> Result<&TreeDatabase> {
         self.shared_database()?.checked()
     }
 
-    fn shared_database(&self) -> Result<&Arc<ForkGuard<Database>>> {
+    fn shared_database(&self) -> Result<&Arc<ForkGuard<TreeDatabase>>> {
         match &self.database {
             Some(database) => Ok(database),
             None => Err(Error::new(ErrorKind::Closed, "expected an open table, found it closed")),
@@ -297,12 +297,12 @@ impl State {
         self.waiting_since.is_some()
     }
 
-    fn reading(&mut self) -> Result<Arc<Reading>> {
+    fn reading(&mut self) -> Result<Arc<CommitReading>> {
         self.reopen()?;
         if let Some(reading) = &self.reading {
             return Ok(reading.clone());
         }
-        let mut reading = Database::read(self.shared_database()?, &self.name)?;
+        let mut reading = TreeDatabase::read(self.shared_database()?, &self.name)?;
         let database = self.database()?;
         if database.keeps_readings() {
             self.reading = Some(reading.clone());
@@ -310,7 +310,7 @@ impl State {
             && !tail.fits(database.position(&self.name)?)
         {
             // Another process has written these commits, and maybe more.
-            reading = Database::read(self.shared_database()?, &self.name)?;
+            reading = TreeDatabase::read(self.shared_database()?, &self.name)?;
             self.tail = None;
         }
         Ok(reading)
@@ -334,14 +334,14 @@ impl State {
         found
     }
 
-    pub(super) fn view(&mut self) -> Result<View> {
+    pub(super) fn view(&mut self) -> Result<TreeView> {
         let below = self.below()?;
         Ok(match &self.tail {
             Some(tail) => {
                 let layers = std::slice::from_ref(&tail.changes);
-                View::new(layers, below, self.process, &self.uses)
+                TreeView::new(layers, below, self.process, &self.uses)
             }
-            None => View::new(&self.layers, below, self.process, &self.uses),
+            None => TreeView::new(&self.layers, below, self.process, &self.uses),
         })
     }
 
@@ -390,15 +390,15 @@ impl State {
     /// Commits one change.
     fn commit_one(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         let record = match value {
-            Some(value) => Record::Entry { key, value },
-            None => Record::Deletion { key },
+            Some(value) => HeapRecord::Entry { key, value },
+            None => HeapRecord::Deletion { key },
         };
         let is_logged = self.log_commit(|log, number| log.append_one(number, &record))?;
         self.take_in(is_logged, |committed| committed.set(key, value))
     }
 
     /// Commits the changes of a transaction.
-    fn commit_all(&mut self, changes: Changes) -> Result<()> {
+    fn commit_all(&mut self, changes: ChangedEntries) -> Result<()> {
         if changes.is_empty() {
             return Ok(());
         }
@@ -425,7 +425,7 @@ impl State {
     }
 
     /// Adds a commit to those that wait, and writes what is due.
-    fn take_in(&mut self, is_logged: bool, change: impl FnOnce(&mut Changes)) -> Result<()> {
+    fn take_in(&mut self, is_logged: bool, change: impl FnOnce(&mut ChangedEntries)) -> Result<()> {
         let must_be_written = self.sync == SyncMode::Commit || self.log.is_some() && !is_logged;
         if must_be_written {
             self.flush()?;
@@ -435,7 +435,7 @@ impl State {
             change(Arc::make_mut(committed));
         }
         if must_be_written {
-            return self.flush_keeping(Kept::Nothing);
+            return self.flush_keeping(KeptCommits::Nothing);
         }
         let waiting = self.layers.first().map_or(0, |committed| committed.memory_len());
         let is_full = waiting > CHANGES_LEN_MAX;
@@ -482,7 +482,7 @@ impl State {
     }
 
     /// Commits a transaction of redb, after the last of its changes.
-    fn commit_spill(&mut self, spill: &Spill, last: &Changes) -> Result<()> {
+    fn commit_spill(&mut self, spill: &Spill, last: &ChangedEntries) -> Result<()> {
         let position = Position { number: self.position.number + 1, ..self.position };
         let outcome = spill.end().and_then(|writing| {
             database::apply(writing.checked()?, last, &self.name)?;
@@ -512,7 +512,7 @@ impl State {
     }
 
     /// Takes the newest layer off, which belongs to a transaction.
-    fn end_layer(&mut self) -> Result<Arc<Changes>> {
+    fn end_layer(&mut self) -> Result<Arc<ChangedEntries>> {
         match self.layers.pop() {
             Some(layer) if !self.layers.is_empty() => Ok(layer),
             layer => {
@@ -525,10 +525,10 @@ impl State {
 
     /// Writes what was committed to the file, where a power cut will not reach it.
     pub(super) fn flush(&mut self) -> Result<()> {
-        self.flush_keeping(Kept::Committed)
+        self.flush_keeping(KeptCommits::Committed)
     }
 
-    fn flush_keeping(&mut self, kept: Kept) -> Result<()> {
+    fn flush_keeping(&mut self, kept: KeptCommits) -> Result<()> {
         let Some(committed) = self.layers.first_mut() else { return Ok(()) };
         self.waiting_since = None;
         if committed.is_empty() {
@@ -549,8 +549,8 @@ impl State {
             }
             Err(error) => {
                 let kept = match kept {
-                    Kept::Committed => changes,
-                    Kept::Nothing => Arc::default(),
+                    KeptCommits::Committed => changes,
+                    KeptCommits::Nothing => Arc::default(),
                 };
                 self.fail(&error, kept);
                 Err(error)
@@ -683,7 +683,7 @@ impl State {
 
 /// Reads the commits that the log beside the table of `files` has, for a reader. Where the log seems to be missing,
 /// its writer may just have written all of it to the table, and gone: so this looks until nothing changes any more.
-fn find_tail(database: &Database, name: &str, files: &TreeTableFiles) -> Result<Option<Tail>> {
+fn find_tail(database: &TreeDatabase, name: &str, files: &TreeTableFiles) -> Result<Option<Tail>> {
     let mut seen = None;
     for _ in 0..LOOKS_FOR_LOG {
         let written = database.position(name)?;

@@ -16,7 +16,7 @@ use std::time::Duration;
 use super::database::new_table;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{
-    Directory, Displaced, FileDirectory, FileOwner, FileStorage, Found, Storage, StorageMode,
+    Directory, Displaced, FileDirectory, FileOwner, FileStorage, FoundFile, Storage, StorageMode,
     name_beside,
 };
 use crate::table::file::options::OpenOptions;
@@ -75,9 +75,9 @@ impl TreeTableFiles {
     pub(super) fn open_log(&self, table: &dyn Storage) -> Result<Option<Box<dyn Storage>>> {
         let found = self.directory.open_found(&self.log_name(), table);
         match found.map_err(|error| error.in_file(&self.shown_log()))? {
-            Found::Nothing => Ok(None),
-            Found::File(file) => Ok(Some(file)),
-            Found::Stranger(stranger) => {
+            FoundFile::Nothing => Ok(None),
+            FoundFile::File(file) => Ok(Some(file)),
+            FoundFile::Stranger(stranger) => {
                 Err(stranger.refused("a log of commits").in_file(&self.shown_log()))
             }
         }

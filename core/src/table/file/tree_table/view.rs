@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use redb::{ReadableTable, ReadableTableMetadata, WriteTransaction};
 
-use super::changes::Changes;
-use super::database::{Guard, Range, Reading, TABLE, Writing, bounds, look_at, some_entries};
+use super::changes::ChangedEntries;
+use super::database::{CommitReading, Guard, Range, TABLE, Writing, bounds, look_at, some_entries};
 use super::fork_guard::{ForkGuard, check_process};
 use super::redb_backend::guarded;
 use super::uses::{InUse, UseKind, Uses};
@@ -68,7 +68,7 @@ impl Spill {
 /// Base that the changes in memory are laid over.
 #[derive(Clone)]
 pub(super) enum Below {
-    Reading(Arc<Reading>),
+    Reading(Arc<CommitReading>),
     Spill(Arc<Spill>),
 }
 
@@ -93,7 +93,7 @@ impl Below {
 /// The value of a key, in the layer that has it.
 pub(super) enum FoundValue {
     Nothing,
-    Change(Arc<Changes>),
+    Change(Arc<ChangedEntries>),
     Page(Guard),
     Copy(Vec<u8>),
 }
@@ -120,7 +120,7 @@ impl FoundValue {
 
 /// Finds the value of `key` in `layers`, of which the last is the newest, or below them.
 pub(super) fn find(
-    layers: &[Arc<Changes>],
+    layers: &[Arc<ChangedEntries>],
     below: impl FnOnce() -> Result<Below>,
     key: &[u8],
 ) -> Result<FoundValue> {
@@ -139,23 +139,23 @@ pub(super) fn find(
 const STEPS_PER_CHECK: u32 = 32;
 
 /// A table at one moment.
-pub(super) struct View {
+pub(super) struct TreeView {
     process: ProcessMark,
     /// The last is the newest; none is empty.
-    layers: Vec<Arc<Changes>>,
+    layers: Vec<Arc<ChangedEntries>>,
     below: Below,
     in_use: InUse,
 }
 
-impl View {
+impl TreeView {
     pub(super) fn new(
-        layers: &[Arc<Changes>],
+        layers: &[Arc<ChangedEntries>],
         below: Below,
         process: ProcessMark,
         uses: &Arc<Uses>,
-    ) -> View {
+    ) -> TreeView {
         let layers = layers.iter().filter(|layer| !layer.is_empty()).cloned().collect();
-        View { process, layers, below, in_use: InUse::new(uses, UseKind::Snapshot) }
+        TreeView { process, layers, below, in_use: InUse::new(uses, UseKind::Snapshot) }
     }
 
     pub(super) fn find(&self, key: &[u8]) -> Result<FoundValue> {
@@ -197,7 +197,7 @@ impl View {
     }
 }
 
-impl Snapshot for View {
+impl Snapshot for TreeView {
     fn len(&self) -> Result<u64> {
         check_process(self.process)?;
         let mut len = self.below.len()?;
@@ -227,7 +227,7 @@ impl Snapshot for View {
     }
 }
 
-impl OrderedSnapshot for View {
+impl OrderedSnapshot for TreeView {
     fn scan_range(&self, range: &KeyRange) -> Result<Box<dyn Scan>> {
         Ok(Box::new(self.scan(range)?))
     }
@@ -238,7 +238,7 @@ enum Pages {
     /// A range, and what it is of, which keeps the file open behind the table.
     Reading {
         range: Box<ForkGuard<Range>>,
-        _reading: Arc<Reading>,
+        _reading: Arc<CommitReading>,
     },
     Spill {
         spill: Arc<Spill>,
@@ -314,7 +314,7 @@ enum Current {
 pub(super) struct TreeScan {
     process: ProcessMark,
     steps: u32,
-    layers: Vec<Arc<Changes>>,
+    layers: Vec<Arc<ChangedEntries>>,
     below: Pages,
     /// The keys that no layer has shown yet.
     left: KeyRange,

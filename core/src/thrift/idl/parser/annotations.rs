@@ -1,10 +1,10 @@
 //! `annotations  [( {name [= literal] separator} )]`
 
 use super::super::document::Annotation;
-use super::Parser;
+use super::IdlParser;
 use crate::Result;
 
-impl Parser<'_> {
+impl IdlParser<'_> {
     /// The annotations here, if there are any.
     pub(super) fn annotations(&mut self) -> Result<Vec<Annotation>> {
         let mut annotations = Vec::new();

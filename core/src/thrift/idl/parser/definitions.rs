@@ -12,24 +12,24 @@
 
 use std::collections::HashSet;
 
-use super::super::lexer::Token;
+use super::super::lexer::IdlToken;
 use super::super::syntax::{
-    ConstSyntax, Definition, EnumSyntax, EnumValueSyntax, FieldSyntax, FunctionSyntax, Name,
+    ConstSyntax, DefinitionSyntax, EnumSyntax, EnumValueSyntax, FieldSyntax, FunctionSyntax, Name,
     ServiceSyntax, StructSyntax, TypedefSyntax,
 };
-use super::Parser;
+use super::IdlParser;
 use super::fields::FieldsOf;
 use crate::Result;
 use crate::thrift::{Requiredness, StructKind};
 
-impl Parser<'_> {
+impl IdlParser<'_> {
     /// The next definition; none at the end of the file.
-    pub(super) fn definition(&mut self) -> Result<Option<Definition>> {
+    pub(super) fn definition(&mut self) -> Result<Option<DefinitionSyntax>> {
         let Some(word) = self.word() else {
-            let is_end = self.token == Token::End;
+            let is_end = self.token == IdlToken::End;
             return if is_end { Ok(None) } else { Err(self.expected("a definition")) };
         };
-        let parse: fn(&mut Self) -> Result<Definition> = match word {
+        let parse: fn(&mut Self) -> Result<DefinitionSyntax> = match word {
             "const" => Self::constant,
             "typedef" => Self::typedef,
             "enum" => Self::enumeration,
@@ -50,24 +50,24 @@ impl Parser<'_> {
         parse(self).map(Some)
     }
 
-    fn constant(&mut self) -> Result<Definition> {
+    fn constant(&mut self) -> Result<DefinitionSyntax> {
         let value_type = self.type_()?;
         let name = self.new_name("the name of a constant")?;
         self.symbol(b'=', "and a value")?;
         let value = self.value()?;
         self.take_separator()?;
-        Ok(Definition::Const(ConstSyntax { name, value_type, value }))
+        Ok(DefinitionSyntax::Const(ConstSyntax { name, value_type, value }))
     }
 
-    fn typedef(&mut self) -> Result<Definition> {
+    fn typedef(&mut self) -> Result<DefinitionSyntax> {
         let stands_for = self.type_()?;
         let name = self.new_name("the new name of the type")?;
         let annotations = self.annotations()?;
         self.take_separator()?;
-        Ok(Definition::Typedef(TypedefSyntax { name, stands_for, annotations }))
+        Ok(DefinitionSyntax::Typedef(TypedefSyntax { name, stands_for, annotations }))
     }
 
-    fn enumeration(&mut self) -> Result<Definition> {
+    fn enumeration(&mut self) -> Result<DefinitionSyntax> {
         let name = self.new_name("the name of an enum")?;
         self.symbol(b'{', "and the values of the enum")?;
         let mut values: Vec<EnumValueSyntax> = Vec::new();
@@ -83,7 +83,7 @@ impl Parser<'_> {
             values.push(value);
         }
         let annotations = self.annotations()?;
-        Ok(Definition::Enum(EnumSyntax { name, values, annotations }))
+        Ok(DefinitionSyntax::Enum(EnumSyntax { name, values, annotations }))
     }
 
     /// A value of an enum, which gets the number after the `last` one where it has none of its own.
@@ -91,7 +91,7 @@ impl Parser<'_> {
         let name = self.dotted_name("the name of a value or `}`")?;
         let name = self.without_dot(name, "the name of a value")?;
         let number = if self.take_symbol(b'=')? {
-            let Token::Integer(number) = self.token else {
+            let IdlToken::Integer(number) = self.token else {
                 return Err(self.expected("an integer"));
             };
             let number = i32::try_from(number);
@@ -110,7 +110,7 @@ impl Parser<'_> {
         Ok(EnumValueSyntax { name, number, annotations })
     }
 
-    fn structure(&mut self, kind: StructKind) -> Result<Definition> {
+    fn structure(&mut self, kind: StructKind) -> Result<DefinitionSyntax> {
         let name = self.new_name("the name of a struct")?;
         if kind != StructKind::Exception {
             self.take_keyword("xsd_all")?;
@@ -121,7 +121,7 @@ impl Parser<'_> {
             self.check_union(&mut fields)?;
         }
         let annotations = self.annotations()?;
-        Ok(Definition::Struct(StructSyntax { name, kind, fields, annotations }))
+        Ok(DefinitionSyntax::Struct(StructSyntax { name, kind, fields, annotations }))
     }
 
     /// One field of a union is set, so none is required, and one at most is set from the start.
@@ -141,7 +141,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn service(&mut self) -> Result<Definition> {
+    fn service(&mut self) -> Result<DefinitionSyntax> {
         let name = self.new_name("the name of a service")?;
         let extends = match self.take_keyword("extends")? {
             true => Some(self.dotted_name("the name of the service that it extends")?),
@@ -160,7 +160,7 @@ impl Parser<'_> {
             functions.push(function);
         }
         let annotations = self.annotations()?;
-        Ok(Definition::Service(ServiceSyntax { name, extends, functions, annotations }))
+        Ok(DefinitionSyntax::Service(ServiceSyntax { name, extends, functions, annotations }))
     }
 
     fn function(&mut self) -> Result<FunctionSyntax> {

@@ -8,9 +8,9 @@
 use std::collections::HashSet;
 
 use super::super::keywords;
-use super::super::lexer::Token;
+use super::super::lexer::IdlToken;
 use super::super::syntax::{FieldSyntax, Name};
-use super::Parser;
+use super::IdlParser;
 use crate::Result;
 use crate::thrift::Requiredness;
 
@@ -30,7 +30,7 @@ pub(super) enum FieldsOf {
     Throws,
 }
 
-impl Parser<'_> {
+impl IdlParser<'_> {
     /// Fields up to and with the symbol that ends them.
     pub(super) fn fields(&mut self, end: u8, of: FieldsOf) -> Result<Vec<FieldSyntax>> {
         self.field_depth += 1;
@@ -81,7 +81,7 @@ impl Parser<'_> {
     /// downwards from -1; so are those with one that is not above 0, unless the options keep it.
     fn field_id(&mut self) -> Result<(i16, bool)> {
         let span = self.span;
-        let written = if let Token::Integer(written) = self.token {
+        let written = if let IdlToken::Integer(written) = self.token {
             self.advance()?;
             self.symbol(b':', "after the id of a field")?;
             Some(written)

@@ -7,10 +7,10 @@
 
 use super::super::document::Namespace;
 use super::super::syntax::FileSyntax;
-use super::Parser;
+use super::IdlParser;
 use crate::Result;
 
-impl Parser<'_> {
+impl IdlParser<'_> {
     /// All headers, into `file`.
     pub(super) fn headers(&mut self, file: &mut FileSyntax) -> Result<()> {
         loop {

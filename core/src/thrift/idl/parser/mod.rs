@@ -10,15 +10,15 @@ mod header;
 mod types;
 mod values;
 
-use super::lexer::{Lexer, Token};
+use super::lexer::{IdlToken, Lexer};
 use super::syntax::{FileSyntax, Name};
-use super::text::{Span, Text};
+use super::text::{IdlText, TextSpan};
 use super::{IdlOptions, keywords};
 use crate::{Error, Result};
 
 /// Takes a text apart.
-pub(super) fn parse(text: &Text, options: IdlOptions) -> Result<FileSyntax> {
-    let mut parser = Parser::new(text, options)?;
+pub(super) fn parse(text: &IdlText, options: IdlOptions) -> Result<FileSyntax> {
+    let mut parser = IdlParser::new(text, options)?;
     let mut file = FileSyntax::default();
     parser.headers(&mut file)?;
     while let Some(definition) = parser.definition()? {
@@ -27,11 +27,11 @@ pub(super) fn parse(text: &Text, options: IdlOptions) -> Result<FileSyntax> {
     Ok(file)
 }
 
-struct Parser<'t> {
-    text: &'t Text,
+struct IdlParser<'t> {
+    text: &'t IdlText,
     lexer: Lexer<'t>,
-    token: Token<'t>,
-    span: Span,
+    token: IdlToken<'t>,
+    span: TextSpan,
     options: IdlOptions,
     /// Id of the next field without an id.
     next_id: i32,
@@ -39,13 +39,13 @@ struct Parser<'t> {
     field_depth: usize,
 }
 
-impl<'t> Parser<'t> {
-    fn new(text: &'t Text, options: IdlOptions) -> Result<Self> {
-        let mut parser = Parser {
+impl<'t> IdlParser<'t> {
+    fn new(text: &'t IdlText, options: IdlOptions) -> Result<Self> {
+        let mut parser = IdlParser {
             text,
             lexer: Lexer::new(text),
-            token: Token::End,
-            span: Span::default(),
+            token: IdlToken::End,
+            span: TextSpan::default(),
             options,
             next_id: -1,
             field_depth: 0,
@@ -55,9 +55,9 @@ impl<'t> Parser<'t> {
     }
 
     /// Brings the next token in view, and gives the one that was.
-    fn advance(&mut self) -> Result<Token<'t>> {
+    fn advance(&mut self) -> Result<IdlToken<'t>> {
         let (token, span) = self.lexer.next()?;
-        if let Token::Word(word) = token
+        if let IdlToken::Word(word) = token
             && let Some(now) = keywords::replaced_by(word)
         {
             let found = format!("`{word}`, an older form that is no longer supported");
@@ -73,7 +73,7 @@ impl<'t> Parser<'t> {
     }
 
     fn sees_symbol(&self, symbol: u8) -> bool {
-        self.token == Token::Symbol(symbol)
+        self.token == IdlToken::Symbol(symbol)
     }
 
     /// Goes past a symbol if it is in view.
@@ -100,7 +100,7 @@ impl<'t> Parser<'t> {
 
     /// The word in view, name or keyword.
     fn word(&self) -> Option<&'t str> {
-        if let Token::Word(word) = self.token { Some(word) } else { None }
+        if let IdlToken::Word(word) = self.token { Some(word) } else { None }
     }
 
     /// Goes past a keyword if it is in view.
@@ -144,7 +144,7 @@ impl<'t> Parser<'t> {
 
     fn literal(&mut self, what: &str) -> Result<Name> {
         let span = self.span;
-        let Token::Literal(content) = &mut self.token else { return Err(self.expected(what)) };
+        let IdlToken::Literal(content) = &mut self.token else { return Err(self.expected(what)) };
         let text = std::mem::take(content);
         self.advance()?;
         Ok(Name { text, span })

@@ -7,12 +7,12 @@
 //! ```
 
 use super::super::syntax::{TypeForm, TypeSyntax};
-use super::super::text::Span;
-use super::Parser;
+use super::super::text::TextSpan;
+use super::IdlParser;
 use crate::Result;
 use crate::thrift::{TYPE_DEPTH_MAX, Type};
 
-impl Parser<'_> {
+impl IdlParser<'_> {
     /// A type.
     pub(super) fn type_(&mut self) -> Result<TypeSyntax> {
         self.type_in(0)
@@ -43,7 +43,7 @@ impl Parser<'_> {
         Ok(TypeSyntax { form, span })
     }
 
-    fn named_type(&mut self, span: Span) -> Result<TypeSyntax> {
+    fn named_type(&mut self, span: TextSpan) -> Result<TypeSyntax> {
         let name = self.dotted_name("a type")?.text;
         // Older files may have a type of that name, so it is looked up like any other.
         if name == "uuid" {

@@ -7,12 +7,12 @@
 use std::cmp::Ordering;
 
 use super::super::VALUE_DEPTH_MAX;
-use super::super::lexer::Token;
+use super::super::lexer::IdlToken;
 use super::super::syntax::{ValueForm, ValueSyntax};
-use super::Parser;
+use super::IdlParser;
 use crate::Result;
 
-impl Parser<'_> {
+impl IdlParser<'_> {
     /// A value.
     pub(super) fn value(&mut self) -> Result<ValueSyntax> {
         self.value_in(0)
@@ -23,18 +23,20 @@ impl Parser<'_> {
         self.bound_depth(depth, VALUE_DEPTH_MAX, "a depth of nested values")?;
         let span = self.span;
         let form = match &self.token {
-            Token::Symbol(b'[') => self.list(depth + 1)?,
-            Token::Symbol(b'{') => self.map_value(depth + 1)?,
-            Token::Word(_) => ValueForm::Named(self.dotted_name("a value")?.text),
-            Token::Symbol(_) | Token::End => return Err(self.expected("a value")),
-            Token::Integer(_) | Token::Double(_) | Token::Literal(_) => match self.advance()? {
-                Token::Integer(number) => ValueForm::Integer(number),
-                Token::Double(number) => ValueForm::Double(number),
-                Token::Literal(content) => ValueForm::Literal(content),
-                Token::Word(_) | Token::Symbol(_) | Token::End => {
-                    return Err(self.expected("a value"));
+            IdlToken::Symbol(b'[') => self.list(depth + 1)?,
+            IdlToken::Symbol(b'{') => self.map_value(depth + 1)?,
+            IdlToken::Word(_) => ValueForm::Named(self.dotted_name("a value")?.text),
+            IdlToken::Symbol(_) | IdlToken::End => return Err(self.expected("a value")),
+            IdlToken::Integer(_) | IdlToken::Double(_) | IdlToken::Literal(_) => {
+                match self.advance()? {
+                    IdlToken::Integer(number) => ValueForm::Integer(number),
+                    IdlToken::Double(number) => ValueForm::Double(number),
+                    IdlToken::Literal(content) => ValueForm::Literal(content),
+                    IdlToken::Word(_) | IdlToken::Symbol(_) | IdlToken::End => {
+                        return Err(self.expected("a value"));
+                    }
                 }
-            },
+            }
         };
         Ok(ValueSyntax { form, span })
     }

@@ -16,11 +16,11 @@ use std::rc::Rc;
 
 use super::document::{Const, Document, FieldDefinition, Program, ProgramId};
 use super::gather::ParsedFile;
-use super::syntax::{ConstSyntax, Definition, EnumSyntax};
+use super::syntax::{ConstSyntax, DefinitionSyntax, EnumSyntax};
 use crate::thrift::StructId;
 use crate::{Error, Result};
 use names::{Constant, Scope};
-use values::{DeclaredEnum, FieldNumbers, Place};
+use values::{DeclaredEnum, DefinitionPlace, FieldNumbers};
 
 /// Maximum number of parts of types and values that come of names that stand for others, in all: a few lines,
 /// each of which names the one before twice, would fill any memory.
@@ -51,7 +51,7 @@ struct Resolver<'f> {
     /// The names of each file, by its number.
     scopes: Vec<Scope<'f>>,
     /// Place of each struct, by its number.
-    struct_places: Vec<Place>,
+    struct_places: Vec<DefinitionPlace>,
     /// Facts about each enum that values need, by its number.
     enums: Vec<DeclaredEnum<'f>>,
     /// Names of the functions of each service, by its number.
@@ -78,24 +78,24 @@ impl<'f> Resolver<'f> {
         self.declare(file, parsed)?;
         self.typedefs(file, parsed)?;
         for definition in &parsed.syntax.definitions {
-            if let Definition::Struct(syntax) = definition {
+            if let DefinitionSyntax::Struct(syntax) = definition {
                 self.define_struct(file, syntax)?;
             }
         }
         for (order, definition) in parsed.syntax.definitions.iter().enumerate() {
-            let place = Place { file, order };
+            let place = DefinitionPlace { file, order };
             match definition {
-                Definition::Const(syntax) => self.constant(place, syntax)?,
-                Definition::Enum(syntax) => self.enum_constants(file, syntax),
-                Definition::Struct(syntax) => self.struct_defaults(place, syntax)?,
-                Definition::Service(syntax) => self.service(place, syntax)?,
-                Definition::Typedef(_) => {}
+                DefinitionSyntax::Const(syntax) => self.constant(place, syntax)?,
+                DefinitionSyntax::Enum(syntax) => self.enum_constants(file, syntax),
+                DefinitionSyntax::Struct(syntax) => self.struct_defaults(place, syntax)?,
+                DefinitionSyntax::Service(syntax) => self.service(place, syntax)?,
+                DefinitionSyntax::Typedef(_) => {}
             }
         }
         Ok(())
     }
 
-    fn constant(&mut self, place: Place, syntax: &ConstSyntax) -> Result<()> {
+    fn constant(&mut self, place: DefinitionPlace, syntax: &ConstSyntax) -> Result<()> {
         let value_type = self.type_of(place.file, &syntax.value_type)?;
         let value = self.value(place, &syntax.value, &value_type)?;
         let (name, line) = (syntax.name.text.clone(), self.line(place, &syntax.name));

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::super::document::ServiceId;
 use super::super::gather::ParsedFile;
-use super::super::syntax::{Definition, Name, TypedefSyntax};
-use super::super::text::Span;
+use super::super::syntax::{DefinitionSyntax, Name, TypedefSyntax};
+use super::super::text::TextSpan;
 use super::Resolver;
-use super::values::Place;
+use super::values::DefinitionPlace;
 use crate::thrift::{EnumId, StructId, Type};
 use crate::{Error, Result};
 
@@ -61,20 +61,20 @@ impl<'f> Resolver<'f> {
         }
         let rivals = self.rivals(file, parsed);
         for (order, definition) in parsed.syntax.definitions.iter().enumerate() {
-            let place = Place { file, order };
+            let place = DefinitionPlace { file, order };
             let (name, named_type) = match definition {
-                Definition::Typedef(syntax) => {
+                DefinitionSyntax::Typedef(syntax) => {
                     scope.typedefs.push(TypedefState::Written(syntax));
                     (&syntax.name, Some(NamedType::Typedef(scope.typedefs.len() - 1)))
                 }
-                Definition::Enum(syntax) => {
+                DefinitionSyntax::Enum(syntax) => {
                     (&syntax.name, Some(NamedType::Enum(self.declare_enum(place, syntax))))
                 }
-                Definition::Struct(syntax) => {
+                DefinitionSyntax::Struct(syntax) => {
                     (&syntax.name, Some(NamedType::Struct(self.declare_struct(place, syntax))))
                 }
-                Definition::Service(syntax) => (&syntax.name, None),
-                Definition::Const(_) => continue,
+                DefinitionSyntax::Service(syntax) => (&syntax.name, None),
+                DefinitionSyntax::Const(_) => continue,
             };
             self.check_unique(file, &scope, &rivals, name)?;
             scope.defined.insert(&name.text);
@@ -151,7 +151,7 @@ impl<'f> Resolver<'f> {
     pub(super) fn unknown(
         &self,
         file: usize,
-        name: (&str, Span),
+        name: (&str, TextSpan),
         expected: &str,
         defined: &str,
     ) -> Error {
@@ -176,7 +176,7 @@ impl<'f> Resolver<'f> {
     }
 
     /// An error at a place of a file: what is expected there instead of what stands there.
-    pub(super) fn refuse(&self, file: usize, span: Span, expected: &str) -> Error {
+    pub(super) fn refuse(&self, file: usize, span: TextSpan, expected: &str) -> Error {
         match self.files.get(file) {
             Some(parsed) => parsed.text.expected(span, expected, parsed.text.quoted(span)),
             None => super::lost("a text"),
@@ -187,7 +187,7 @@ impl<'f> Resolver<'f> {
     pub(super) fn refuse_found(
         &self,
         file: usize,
-        span: Span,
+        span: TextSpan,
         expected: &str,
         found: &str,
     ) -> Error {
@@ -201,7 +201,7 @@ impl<'f> Resolver<'f> {
     }
 
     /// An error at a place of a file: more than the bound.
-    pub(super) fn above(&self, file: usize, span: Span, what: &str, limit: usize) -> Error {
+    pub(super) fn above(&self, file: usize, span: TextSpan, what: &str, limit: usize) -> Error {
         match self.files.get(file) {
             Some(parsed) => parsed.text.above(span, what, limit),
             None => super::lost("a text"),

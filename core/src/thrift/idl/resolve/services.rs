@@ -1,8 +1,8 @@
 //! Services: the structs of their functions, and the services that they extend.
 
-use super::super::document::{Function, Origin, Service, ServiceId};
+use super::super::document::{Function, Service, ServiceId, StructOrigin};
 use super::super::syntax::{FieldSyntax, FunctionSyntax, Name, ServiceSyntax};
-use super::values::Place;
+use super::values::DefinitionPlace;
 use super::{Resolver, program_id};
 use crate::Result;
 use crate::thrift::{FieldSchema, StructId, StructKind, Type};
@@ -12,7 +12,11 @@ const EXTENDS_MAX: usize = 32;
 
 impl<'f> Resolver<'f> {
     /// Adds a service with the structs of its functions.
-    pub(super) fn service(&mut self, place: Place, syntax: &'f ServiceSyntax) -> Result<()> {
+    pub(super) fn service(
+        &mut self,
+        place: DefinitionPlace,
+        syntax: &'f ServiceSyntax,
+    ) -> Result<()> {
         let extends = match &syntax.extends {
             Some(name) => Some(self.extended(place.file, name)?),
             None => None,
@@ -79,13 +83,13 @@ impl<'f> Resolver<'f> {
         Ok(())
     }
 
-    fn function(&mut self, place: Place, syntax: &FunctionSyntax) -> Result<Function> {
+    fn function(&mut self, place: DefinitionPlace, syntax: &FunctionSyntax) -> Result<Function> {
         let (name, line) = (&syntax.name.text, self.line(place, &syntax.name));
         let taken = self.fields_of(place.file, &syntax.arguments)?;
         let own_struct = |resolver: &mut Self, name: String, origin| {
             resolver.new_struct(place, (&name, line), StructKind::Struct, origin)
         };
-        let arguments = own_struct(self, format!("{name}_args"), Origin::Arguments);
+        let arguments = own_struct(self, format!("{name}_args"), StructOrigin::Arguments);
         self.define_fields(arguments, taken)?;
         self.defaults(place, arguments, &syntax.arguments)?;
 
@@ -98,7 +102,7 @@ impl<'f> Resolver<'f> {
         let returned_count = answered.len();
         answered.extend(self.fields_of(place.file, &syntax.throws)?);
         self.check_exceptions(place, &syntax.throws, answered.get(returned_count..))?;
-        let result = own_struct(self, format!("{name}_result"), Origin::Result);
+        let result = own_struct(self, format!("{name}_result"), StructOrigin::Result);
         self.define_fields(result, answered)?;
         self.result_definitions(place, result, returned_count, &syntax.throws)?;
 
@@ -110,7 +114,7 @@ impl<'f> Resolver<'f> {
     /// Checks that everything thrown is an exception that stands before the service.
     fn check_exceptions(
         &self,
-        place: Place,
+        place: DefinitionPlace,
         syntax: &[FieldSyntax],
         fields: Option<&[FieldSchema]>,
     ) -> Result<()> {
@@ -133,7 +137,7 @@ impl<'f> Resolver<'f> {
     /// Puts the definitions of exceptions behind that of the value returned, of which nothing is said.
     fn result_definitions(
         &mut self,
-        place: Place,
+        place: DefinitionPlace,
         result: StructId,
         returned_count: usize,
         throws: &[FieldSyntax],

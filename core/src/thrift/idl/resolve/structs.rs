@@ -1,22 +1,26 @@
 //! Structs and enums: declared first, defined when all names are there, given defaults in the order
 //! of the text.
 
-use super::super::document::{EnumDefinition, FieldDefinition, Origin, StructDefinition};
+use super::super::document::{EnumDefinition, FieldDefinition, StructDefinition, StructOrigin};
 use super::super::syntax::{EnumSyntax, FieldSyntax, Name, StructSyntax};
 use super::names::NamedType;
-use super::values::{DeclaredEnum, Place};
+use super::values::{DeclaredEnum, DefinitionPlace};
 use super::{Resolver, lost, plain_fields, program_id};
 use crate::Result;
 use crate::thrift::{EnumId, EnumSchema, FieldSchema, StructId, StructKind};
 
 impl<'f> Resolver<'f> {
     /// The line that a name stands in.
-    pub(super) fn line(&self, place: Place, name: &Name) -> u32 {
+    pub(super) fn line(&self, place: DefinitionPlace, name: &Name) -> u32 {
         self.files.get(place.file).map_or(0, |file| file.text.line(name.span))
     }
 
     /// Declares an enum, which is whole then.
-    pub(super) fn declare_enum(&mut self, place: Place, syntax: &'f EnumSyntax) -> EnumId {
+    pub(super) fn declare_enum(
+        &mut self,
+        place: DefinitionPlace,
+        syntax: &'f EnumSyntax,
+    ) -> EnumId {
         let values = syntax.values.iter().map(|value| (value.name.text.clone(), value.number));
         let (name, values) = (syntax.name.text.clone(), values.collect());
         let id = self.document.schema.add_enum(EnumSchema { name, values });
@@ -37,9 +41,14 @@ impl<'f> Resolver<'f> {
     }
 
     /// Declares a struct by its name, so that types can name it.
-    pub(super) fn declare_struct(&mut self, place: Place, syntax: &'f StructSyntax) -> StructId {
+    pub(super) fn declare_struct(
+        &mut self,
+        place: DefinitionPlace,
+        syntax: &'f StructSyntax,
+    ) -> StructId {
         let line = self.line(place, &syntax.name);
-        let id = self.new_struct(place, (&syntax.name.text, line), syntax.kind, Origin::Declared);
+        let id =
+            self.new_struct(place, (&syntax.name.text, line), syntax.kind, StructOrigin::Declared);
         if let Some(definition) = self.document.structs.get_mut(id.0 as usize) {
             definition.annotations = syntax.annotations.clone();
         }
@@ -52,10 +61,10 @@ impl<'f> Resolver<'f> {
     /// Adds a struct without fields to the schema, and what belongs to it beside that.
     pub(super) fn new_struct(
         &mut self,
-        place: Place,
+        place: DefinitionPlace,
         (name, line): (&str, u32),
         kind: StructKind,
-        origin: Origin,
+        origin: StructOrigin,
     ) -> StructId {
         let program = program_id(place.file);
         self.struct_places.push(place);
@@ -107,7 +116,11 @@ impl<'f> Resolver<'f> {
     }
 
     /// Gives the fields of a struct of a file the values of their defaults.
-    pub(super) fn struct_defaults(&mut self, place: Place, syntax: &StructSyntax) -> Result<()> {
+    pub(super) fn struct_defaults(
+        &mut self,
+        place: DefinitionPlace,
+        syntax: &StructSyntax,
+    ) -> Result<()> {
         let id = self.declared(place.file, syntax)?;
         self.defaults(place, id, &syntax.fields)
     }
@@ -115,7 +128,7 @@ impl<'f> Resolver<'f> {
     /// Gives the fields of a struct the values of their defaults.
     pub(super) fn defaults(
         &mut self,
-        place: Place,
+        place: DefinitionPlace,
         id: StructId,
         fields: &[FieldSyntax],
     ) -> Result<()> {
@@ -130,7 +143,7 @@ impl<'f> Resolver<'f> {
     /// Returns the facts about fields, beyond the schema.
     pub(super) fn field_definitions(
         &self,
-        place: Place,
+        place: DefinitionPlace,
         fields: &[FieldSyntax],
         schemas: &[FieldSchema],
     ) -> Result<Vec<FieldDefinition>> {

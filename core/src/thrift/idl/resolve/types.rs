@@ -2,8 +2,8 @@
 
 use super::super::document::Typedef;
 use super::super::gather::ParsedFile;
-use super::super::syntax::{Definition, TypeForm, TypeSyntax};
-use super::super::text::Span;
+use super::super::syntax::{DefinitionSyntax, TypeForm, TypeSyntax};
+use super::super::text::TextSpan;
 use super::Resolver;
 use super::names::{NamedType, TypedefState};
 use crate::Result;
@@ -20,7 +20,7 @@ impl<'f> Resolver<'f> {
     pub(super) fn typedefs(&mut self, file: usize, parsed: &'f ParsedFile) -> Result<()> {
         let mut number = 0;
         for definition in &parsed.syntax.definitions {
-            let Definition::Typedef(syntax) = definition else { continue };
+            let DefinitionSyntax::Typedef(syntax) = definition else { continue };
             let stands_for = self.typedef(file, number, syntax.name.span)?;
             number += 1;
             let (name, annotations) = (syntax.name.text.clone(), syntax.annotations.clone());
@@ -57,7 +57,7 @@ impl<'f> Resolver<'f> {
         })
     }
 
-    fn named_type(&mut self, file: usize, name: &str, span: Span) -> Result<Type> {
+    fn named_type(&mut self, file: usize, name: &str, span: TextSpan) -> Result<Type> {
         let found = self.look_up(file, name, |scope, name| scope.types.get(name).copied());
         let Some((home, named)) = found else {
             if name == "uuid" {
@@ -79,7 +79,7 @@ impl<'f> Resolver<'f> {
     }
 
     /// Resolves a typedef; `span` is the place that asks.
-    fn typedef(&mut self, file: usize, number: usize, span: Span) -> Result<Type> {
+    fn typedef(&mut self, file: usize, number: usize, span: TextSpan) -> Result<Type> {
         let Some(state) = self.typedef_state(file, number) else {
             return Err(super::lost("a typedef"));
         };

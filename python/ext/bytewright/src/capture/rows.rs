@@ -9,12 +9,12 @@ use bytewright::ask::{
     Answer, CallOptions, FlowQuestion, PacketOptions, Question, QuestionSpec, ToldFlows,
 };
 use bytewright::batch::arrow::{ArrowSchema, Layout};
-use bytewright::batch::{self, ExportOptions, Origin, Schema};
+use bytewright::batch::{self, ExportOptions, RowOrigin, Schema};
 use bytewright::error::excerpt;
 use bytewright::export::{OutputOptions, ParquetFile};
 use bytewright::files::FileId;
 use bytewright::flow::{self, FlowField, FlowOptions};
-use bytewright::host::{self, CaptureSource, Host, Item, Step};
+use bytewright::host::{self, CaptureSource, Host, Item, RowStep};
 use bytewright::input::{CaptureOptions, FrameBatch};
 use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
@@ -79,7 +79,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn step(&mut self) -> PyResult<Step> {
+    fn step(&mut self) -> PyResult<RowStep> {
         let object = self.objects.get(self.rows.place()).and_then(Option::as_ref);
         let step = self.rows.step(&PythonHost { object })?;
         let damage = noted(&mut self.rows, &self.damage);
@@ -93,9 +93,9 @@ impl Reading {
     fn next(&mut self) -> PyResult<Option<batch::Batch>> {
         loop {
             match self.step()? {
-                Step::Item(item) => return Ok(self.rows.batch(item)),
-                Step::NextCapture => {}
-                Step::End => return Ok(None),
+                RowStep::Item(item) => return Ok(self.rows.batch(item)),
+                RowStep::NextCapture => {}
+                RowStep::End => return Ok(None),
             }
         }
     }
@@ -113,9 +113,9 @@ impl Reading {
             let step = self.rows.step(&host);
             host.warn_of_all(noted(&mut self.rows, &self.damage))?;
             match step? {
-                Step::Item(item) => return Ok(self.rows.batch(item)),
-                Step::NextCapture => {}
-                Step::End => return Ok(None),
+                RowStep::Item(item) => return Ok(self.rows.batch(item)),
+                RowStep::NextCapture => {}
+                RowStep::End => return Ok(None),
             }
         }
     }
@@ -171,7 +171,7 @@ impl Rows {
     }
 
     /// Returns the origin of the rows, for whoever finds them in a file later.
-    fn origin(&self) -> Origin {
+    fn origin(&self) -> RowOrigin {
         let sources = self.captures.iter().map(|source| match source {
             Source::Capture(capture) => capture.get().capture.name().to_owned(),
             Source::Path(path) => path.display().to_string(),
@@ -180,7 +180,7 @@ impl Rows {
             Some(Source::Capture(capture)) => capture.get().options.filter.clone(),
             _ => self.options.filter.clone(),
         };
-        Origin { sources: sources.collect(), filter }
+        RowOrigin { sources: sources.collect(), filter }
     }
 }
 
@@ -646,9 +646,9 @@ impl Records {
                 reading.rows.recycle(used);
             }
             match reading.step()? {
-                Step::Item(item) => *waiting = Waiting::of(item),
-                Step::NextCapture => {}
-                Step::End => return Ok(None),
+                RowStep::Item(item) => *waiting = Waiting::of(item),
+                RowStep::NextCapture => {}
+                RowStep::End => return Ok(None),
             }
         }
     }

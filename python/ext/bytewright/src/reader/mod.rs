@@ -27,7 +27,7 @@ use crate::turn::{Strand, TurnLock};
 /// Base of `bytewright.Reader`.
 #[pyclass(frozen, subclass, weakref, module = "bytewright._bytewright")]
 pub(crate) struct Reader {
-    reader: Locked<host::Reader<Strand>>,
+    reader: Locked<host::HostReader<Strand>>,
     lock: TurnLock,
     /// Source of the bytes, if it is an object of Python's.
     file: Option<FileObject>,
@@ -35,7 +35,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    fn new(reader: host::Reader<Strand>, file: Option<FileObject>) -> Reader {
+    fn new(reader: host::HostReader<Strand>, file: Option<FileObject>) -> Reader {
         let (lock, templates) = (TurnLock::default(), Templates::default());
         Reader { reader: Locked::new(reader), lock, file, templates }
     }
@@ -120,15 +120,15 @@ impl Reader {
         let OpenedInput { name, path, descriptor, offset, object, read, origin } = opened;
         if let Some(path) = path {
             let source = raised(py, py.detach(|| guarded(|| FileSource::open(&path))))?;
-            return Ok(Reader::new(host::Reader::of_file(source, &name, options), None));
+            return Ok(Reader::new(host::HostReader::of_file(source, &name, options), None));
         }
         if let Some(number) = descriptor {
             let copied = duplicate(py, number).map_err(|error| Error::io("duplicate", &error));
             let source = raised(py, copied.and_then(FileSource::from_fd))?.from_offset(offset);
-            return Ok(Reader::new(host::Reader::of_file(source, &name, options), None));
+            return Ok(Reader::new(host::HostReader::of_file(source, &name, options), None));
         }
         let file = object.map(|object| FileObject { object, read });
-        Ok(Reader::new(host::Reader::of_object(origin, &name, options), file))
+        Ok(Reader::new(host::HostReader::of_object(origin, &name, options), file))
     }
 
     /// The path, or what stands for it.

@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytewright::host::Outcome;
-use bytewright::host::table::{Content, Cost, TableHandle};
+use bytewright::host::table::{Cost, TableContent, TableHandle};
 use bytewright::table::file::TableKind;
-use bytewright::table::{self, BackupOptions, StatField, Values};
+use bytewright::table::{self, BackupOptions, StatField, ValueType};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -63,7 +63,7 @@ impl Table {
     fn read<R>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&Content) -> bytewright::Result<R>,
+        work: impl FnOnce(&TableContent) -> bytewright::Result<R>,
     ) -> PyResult<R> {
         self.run(py, |handle, host| handle.read(host, work))
     }
@@ -123,7 +123,7 @@ impl Table {
         codec: Option<(Py<PyAny>, Py<PyAny>, Py<PyAny>)>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Table> {
-        let values = raised(py, Values::by_name(values))?;
+        let values = raised(py, ValueType::by_name(values))?;
         let kind = if is_ordered { TableKind::Ordered } else { TableKind::Hashed };
         let lock = TurnLock::default();
         let handle = match &path {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bytewright::host::table::{self, TableHandle};
 use bytewright::options::NamedOptions;
-use bytewright::table::Values;
+use bytewright::table::ValueType;
 use bytewright::table::file::{OpenOptions, TableKind};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -20,7 +20,7 @@ pub(super) fn open(
     host: &TableHost<'_>,
     path: &Path,
     kind: TableKind,
-    values: Values,
+    values: ValueType,
     keywords: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<TableHandle<Strand>> {
     let mut options = OpenOptions { create: true, values: Some(values), ..OpenOptions::default() };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use bytewright::Error;
-use bytewright::table::{Values, integer_of, integer_value};
+use bytewright::table::{ValueType, integer_of, integer_value};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyString};
@@ -47,7 +47,7 @@ pub(super) enum ValueForm {
 
 /// Codec that makes bytes of objects, and objects of bytes.
 pub(super) struct Codec {
-    values: Values,
+    values: ValueType,
     dumps: Py<PyAny>,
     loads: Py<PyAny>,
     /// Object that Python was given for it.
@@ -58,14 +58,14 @@ impl ValueForm {
     /// Of the name that a file remembers, and what Python was given: for most names a codec.
     pub(super) fn new(
         strings: Strings,
-        values: Values,
+        values: ValueType,
         codec: Option<(Py<PyAny>, Py<PyAny>, Py<PyAny>)>,
     ) -> ValueForm {
         match codec {
             Some((given, dumps, loads)) => {
                 ValueForm::Objects(Codec { values, dumps, loads, given })
             }
-            None if values == Values::INTEGER => ValueForm::Integers,
+            None if values == ValueType::INTEGER => ValueForm::Integers,
             None => ValueForm::Strings(strings),
         }
     }
@@ -76,10 +76,10 @@ impl ValueForm {
     }
 
     /// Returns the form that a file remembers.
-    pub(super) fn values(&self) -> Values {
+    pub(super) fn values(&self) -> ValueType {
         match self {
-            ValueForm::Strings(_) => Values::BYTES,
-            ValueForm::Integers => Values::INTEGER,
+            ValueForm::Strings(_) => ValueType::BYTES,
+            ValueForm::Integers => ValueType::INTEGER,
             ValueForm::Objects(codec) => codec.values,
         }
     }

@@ -1,7 +1,7 @@
 //! From a message's tape to objects.
 
 use bytewright::error::excerpt;
-use bytewright::thrift::{Collection, Cursor, StructId, StructKind, Value};
+use bytewright::thrift::{Collection, StructId, StructKind, TapeCursor, TapeValue};
 use bytewright::{Error, ErrorKind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ use crate::values;
 pub(super) struct Building<'a, 'py> {
     py: Python<'py>,
     codec: &'a ThriftCodec,
-    cursor: Cursor<'a>,
+    cursor: TapeCursor<'a>,
     message: &'a [u8],
     /// Beginning of the message in the input, for errors.
     start: u64,
@@ -30,7 +30,7 @@ impl<'a, 'py> Building<'a, 'py> {
     pub(super) fn new(
         py: Python<'py>,
         codec: &'a ThriftCodec,
-        cursor: Cursor<'a>,
+        cursor: TapeCursor<'a>,
         message: &'a [u8],
         start: u64,
     ) -> Self {
@@ -40,8 +40,8 @@ impl<'a, 'py> Building<'a, 'py> {
     /// The object of the message.
     pub(super) fn object(mut self) -> PyResult<Bound<'py, PyAny>> {
         match self.cursor.value() {
-            Value::Struct(id) => self.structure(id, 1),
-            Value::Union { id, field_count } => self.structure(id, field_count),
+            TapeValue::Struct(id) => self.structure(id, 1),
+            TapeValue::Union { id, field_count } => self.structure(id, field_count),
             _ => Ok(self.py.None().into_bound(self.py)),
         }
     }
@@ -124,24 +124,24 @@ impl<'a, 'py> Building<'a, 'py> {
     }
 
     #[inline]
-    fn value(&mut self, value: Value<'a>, shape: &Shape) -> PyResult<Bound<'py, PyAny>> {
+    fn value(&mut self, value: TapeValue<'a>, shape: &Shape) -> PyResult<Bound<'py, PyAny>> {
         let py = self.py;
         Ok(match value {
-            Value::Bool(truth) => boolean(py, truth),
-            Value::Int(number) => match shape {
+            TapeValue::Bool(truth) => boolean(py, truth),
+            TapeValue::Int(number) => match shape {
                 Shape::Enum(members) => match members.get(&number) {
                     Some(member) => member.bind(py).clone(),
                     None => PyInt::new(py, number).into_any(),
                 },
                 _ => PyInt::new(py, number).into_any(),
             },
-            Value::Double(number) => PyFloat::new(py, number).into_any(),
-            Value::String(bytes) => self.text(bytes)?,
-            Value::Binary(bytes) => PyBytes::new(py, bytes).into_any(),
-            Value::Struct(id) => self.structure(id, 1)?,
-            Value::Union { id, field_count } => self.structure(id, field_count)?,
-            Value::Null => self.of_others(shape),
-            Value::Uuid(bytes) => self.uuid(bytes)?,
+            TapeValue::Double(number) => PyFloat::new(py, number).into_any(),
+            TapeValue::String(bytes) => self.text(bytes)?,
+            TapeValue::Binary(bytes) => PyBytes::new(py, bytes).into_any(),
+            TapeValue::Struct(id) => self.structure(id, 1)?,
+            TapeValue::Union { id, field_count } => self.structure(id, field_count)?,
+            TapeValue::Null => self.of_others(shape),
+            TapeValue::Uuid(bytes) => self.uuid(bytes)?,
             contained => self.container(contained, shape)?,
         })
     }
@@ -157,38 +157,38 @@ impl<'a, 'py> Building<'a, 'py> {
         }
     }
 
-    fn container(&mut self, value: Value<'a>, shape: &Shape) -> PyResult<Bound<'py, PyAny>> {
+    fn container(&mut self, value: TapeValue<'a>, shape: &Shape) -> PyResult<Bound<'py, PyAny>> {
         let py = self.py;
-        if let (Value::Map(count), Shape::Map(entry)) = (value, shape) {
+        if let (TapeValue::Map(count), Shape::Map(entry)) = (value, shape) {
             return self.entries(count, &entry.0, &entry.1);
         }
         let (Shape::List(element) | Shape::Set(element)) = shape else {
             return Ok(py.None().into_bound(py));
         };
         let (kind, count) = match &value {
-            Value::List(count) => (Collection::List, *count),
-            Value::Set(count) => (Collection::Set, *count),
-            Value::Ints(kind, numbers) => (*kind, numbers.len()),
-            Value::Doubles(kind, numbers) => (*kind, numbers.iter().len()),
-            Value::Bools(kind, truths) => (*kind, truths.len()),
-            Value::Empty(kind) => (*kind, 0),
+            TapeValue::List(count) => (Collection::List, *count),
+            TapeValue::Set(count) => (Collection::Set, *count),
+            TapeValue::Ints(kind, numbers) => (*kind, numbers.len()),
+            TapeValue::Doubles(kind, numbers) => (*kind, numbers.iter().len()),
+            TapeValue::Bools(kind, truths) => (*kind, truths.len()),
+            TapeValue::Empty(kind) => (*kind, 0),
             _ => return Ok(py.None().into_bound(py)),
         };
         let is_frozen = element.is_frozen;
         match value {
-            Value::Ints(_, numbers) => {
+            TapeValue::Ints(_, numbers) => {
                 self.collection(kind, count, is_frozen, |building, place| {
                     let number = numbers.get(place).copied().unwrap_or_default();
-                    building.value(Value::Int(number), &element.shape)
+                    building.value(TapeValue::Int(number), &element.shape)
                 })
             }
-            Value::Doubles(_, numbers) => {
+            TapeValue::Doubles(_, numbers) => {
                 let mut left = numbers.iter();
                 self.collection(kind, count, is_frozen, |_, _| {
                     Ok(PyFloat::new(py, left.next().unwrap_or_default()).into_any())
                 })
             }
-            Value::Bools(_, truths) => self.collection(kind, count, is_frozen, |_, place| {
+            TapeValue::Bools(_, truths) => self.collection(kind, count, is_frozen, |_, place| {
                 Ok(boolean(py, truths.get(place).is_some_and(|one| *one != 0)))
             }),
             _ if kind == Collection::Set => {
@@ -258,7 +258,7 @@ impl<'a, 'py> Building<'a, 'py> {
     #[inline]
     fn key(&mut self, shape: &Shape) -> PyResult<Bound<'py, PyAny>> {
         let value = self.cursor.value();
-        if let Value::String(bytes) = value
+        if let TapeValue::String(bytes) = value
             && let Some(text) = self.codec.names.get(self.py).borrow_mut().text(self.py, bytes)
         {
             return Ok(text.into_any());

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use bytewright::error::excerpt;
 use bytewright::thrift::{
-    EnumSchema, FieldSchema, Plan, Projection, Requiredness, Schema, StructId, StructKind, Type,
-    WireType,
+    EnumSchema, FieldSchema, Plan, Projection, Requiredness, StructId, StructKind, ThriftSchema,
+    Type, WireType,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -135,7 +135,7 @@ impl ThriftCodec {
         frozen_dict: Py<PyType>,
     ) -> PyResult<ThriftCodec> {
         let compat = Compat::of(origin)?;
-        let mut schema = Schema::new();
+        let mut schema = ThriftSchema::new();
         // Enums are numbers as far as bytes go; their names are the face's.
         schema.add_enum(EnumSchema { name: String::new(), values: Vec::new() });
         let (mut layouts, mut roots) = (Vec::with_capacity(structs.len()), HashMap::new());

@@ -221,14 +221,14 @@ fn dump(ruby: &Ruby, dumper: Value, object: Value) -> Result<RString, Error> {
 /// Returns the kind of objects that `values` and a dumper mean. ArgumentError if they do not fit.
 pub(crate) fn value_objects(
     ruby: &Ruby,
-    values: bytewright::table::Values,
+    values: bytewright::table::ValueType,
     dumper: Option<Value>,
 ) -> Result<ValueObjects, Error> {
-    use bytewright::table::Values;
+    use bytewright::table::ValueType;
     match dumper {
-        None if values == Values::BYTES => Ok(ValueObjects::Strings),
-        None if values == Values::INTEGER => Ok(ValueObjects::Integers),
-        Some(dumper) if values != Values::BYTES && values != Values::INTEGER => {
+        None if values == ValueType::BYTES => Ok(ValueObjects::Strings),
+        None if values == ValueType::INTEGER => Ok(ValueObjects::Integers),
+        Some(dumper) if values != ValueType::BYTES && values != ValueType::INTEGER => {
             Ok(ValueObjects::Dumped(dumper.into()))
         }
         _ => {

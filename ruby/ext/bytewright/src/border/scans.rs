@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::hint::black_box;
 
-use bytewright::host::table::Walk;
+use bytewright::host::table::EntryWalk;
 use bytewright::panics;
 use magnus::rb_sys::AsRawValue;
 use magnus::{RClass, TypedData};
@@ -20,7 +20,7 @@ const ENTRIES_UNCHECKED: u64 = 1024;
 /// Interface that the loops need of the object that gives entries.
 pub(crate) trait EntrySource: TypedData {
     /// The entries.
-    fn walk(&self) -> &Walk;
+    fn walk(&self) -> &EntryWalk;
 
     /// Conversion of the entries to objects.
     fn conversion(&self) -> Conversion;

@@ -8,7 +8,7 @@ use std::cell::{RefCell, RefMut};
 use std::ffi::c_int;
 use std::hint::black_box;
 
-use bytewright::host::table::{Content, TableHandle};
+use bytewright::host::table::{TableContent, TableHandle};
 use bytewright::panics::{self, Panic};
 use bytewright::table::file::TableKind;
 use bytewright::table::{PackedEntries, Table};
@@ -215,7 +215,7 @@ fn check(outcome: bytewright::Result<()>) {
 /// # Safety
 /// Ruby must keep `object` alive meanwhile. What is borrowed must be gone before Ruby code runs.
 #[inline]
-unsafe fn content<'a, T: SharedTable>(object: VALUE) -> (&'a T, &'a Content) {
+unsafe fn content<'a, T: SharedTable>(object: VALUE) -> (&'a T, &'a TableContent) {
     // SAFETY: as the caller promises.
     let this: &T = unsafe { inside(object) };
     if this.handle().turn().is_taken() || this.handle().is_in_file() {
@@ -234,10 +234,10 @@ unsafe fn content<'a, T: SharedTable>(object: VALUE) -> (&'a T, &'a Content) {
 
 /// Shows `found` the value of `key`; the bytes are there until something of Ruby's runs.
 #[inline]
-fn find<'a>(this: &'a impl SharedTable, content: &'a Content, key: &[u8]) -> Option<&'a [u8]> {
+fn find<'a>(this: &'a impl SharedTable, content: &'a TableContent, key: &[u8]) -> Option<&'a [u8]> {
     match content {
-        Content::Hash(table) => caught(|| table.value(key)),
-        Content::Tree(table) => caught(|| table.value(key)),
+        TableContent::Hash(table) => caught(|| table.value(key)),
+        TableContent::Tree(table) => caught(|| table.value(key)),
         _ => find_in_file(this, content, key),
     }
 }
@@ -245,7 +245,7 @@ fn find<'a>(this: &'a impl SharedTable, content: &'a Content, key: &[u8]) -> Opt
 /// Finds the value of a key in a file: it stands in the table's scratch buffer, which goes with the table.
 fn find_in_file<'a>(
     this: &'a impl SharedTable,
-    content: &'a Content,
+    content: &'a TableContent,
     key: &[u8],
 ) -> Option<&'a [u8]> {
     let found = caught(|| {
@@ -370,7 +370,7 @@ unsafe fn change<T: SharedTable>(
     // SAFETY: as the caller promises.
     let (_, found) = unsafe { content::<T>(object) };
     let is_slow = match found {
-        Content::Hash(_) | Content::Tree(_) | Content::Closed => false,
+        TableContent::Hash(_) | TableContent::Tree(_) | TableContent::Closed => false,
         _ => found.table().is_ok_and(Table::waits_for_disk),
     };
     if is_slow {
@@ -379,7 +379,7 @@ unsafe fn change<T: SharedTable>(
     let outcome = caught(|| match this.handle().content().try_borrow_mut() {
         Ok(mut content) => match &mut *content {
             // Called by its type, so that it is compiled into here.
-            Content::Hash(table) => work(table),
+            TableContent::Hash(table) => work(table),
             content => work(content.table_mut()?),
         },
         Err(_) => Err(bytewright::Error::internal("a table in use is changed")),
@@ -548,7 +548,7 @@ const NO_VALUE: usize = usize::MAX;
 /// Copies the values of `keys` to the scratch buffer, each behind its length.
 fn copy_values(
     this: &impl SharedTable,
-    content: &Content,
+    content: &TableContent,
     keys: &[&[u8]],
 ) -> bytewright::Result<()> {
     let mut scratch = empty_scratch(this);
@@ -573,7 +573,7 @@ unsafe extern "C" fn size<T: SharedTable>(object: VALUE) -> VALUE {
     unsafe {
         let (_, content) = content::<T>(object);
         let len = match content {
-            Content::Hash(table) => caught(|| table.len()),
+            TableContent::Hash(table) => caught(|| table.len()),
             content => caught(|| content.table()?.len()),
         };
         match len {

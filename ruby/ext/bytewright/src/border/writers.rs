@@ -19,7 +19,7 @@ use crate::turn::{Sharing, Strand, TurnMutex};
 #[derive(magnus::TypedData)]
 #[magnus(class = "Bytewright::WriterStream", free_immediately, mark, size)]
 pub(crate) struct WriterObject {
-    pub(crate) writer: host::Writer<Strand>,
+    pub(crate) writer: host::HostWriter<Strand>,
     mutex: TurnMutex,
 }
 
@@ -40,7 +40,7 @@ impl Drop for WriterObject {
 }
 
 impl WriterObject {
-    pub(crate) fn new(writer: host::Writer<Strand>) -> WriterObject {
+    pub(crate) fn new(writer: host::HostWriter<Strand>) -> WriterObject {
         adjust_memory_usage(GATHERED_MAX as isize);
         WriterObject { writer, mutex: TurnMutex::default() }
     }

@@ -37,7 +37,7 @@ const BINARY: c_int = 0;
 #[derive(magnus::TypedData)]
 #[magnus(class = "Bytewright::ReaderStream", free_immediately, mark, size)]
 pub(crate) struct ReaderObject {
-    pub(crate) reader: host::Reader<Strand>,
+    pub(crate) reader: host::HostReader<Strand>,
     pub(crate) mutex: TurnMutex,
     /// The number of the encoding that lines have.
     pub(crate) encoding: c_int,

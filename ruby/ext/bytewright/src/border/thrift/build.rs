@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::hint::black_box;
 
 use bytewright::thrift::{
-    Collection, Cursor, Encoding, Limits, PATHS_MAX, ProtocolError, StructId, Tape, Value,
+    Collection, Encoding, Limits, PATHS_MAX, ProtocolError, StructId, Tape, TapeCursor, TapeValue,
 };
 use rb_sys::VALUE;
 
@@ -59,7 +59,7 @@ impl Source {
 /// A tape and what is to be made of it.
 struct Building<'a> {
     codec: &'a Codec,
-    cursor: Cursor<'a>,
+    cursor: TapeCursor<'a>,
     target: VALUE,
     result: VALUE,
     made: unsafe fn(&mut Building<'_>) -> VALUE,
@@ -209,7 +209,7 @@ unsafe extern "C" fn run(job: VALUE) -> VALUE {
 
 unsafe fn structure_of_target(building: &mut Building<'_>) -> VALUE {
     let value = building.cursor.value();
-    let (Value::Struct(id) | Value::Union { id, .. }) = value else { return NIL };
+    let (TapeValue::Struct(id) | TapeValue::Union { id, .. }) = value else { return NIL };
     let Some(layout) = building.codec.layout(id) else { return NIL };
     let mut builder = Builder { codec: building.codec, cursor: building.cursor.clone() };
     // SAFETY: under protection, with nothing alive that needs dropping.
@@ -220,7 +220,9 @@ unsafe fn structure_of_target(building: &mut Building<'_>) -> VALUE {
         let target = building.target;
         start_over(building.codec, target);
         match value {
-            Value::Union { field_count, .. } => builder.union_fields(target, layout, field_count),
+            TapeValue::Union { field_count, .. } => {
+                builder.union_fields(target, layout, field_count)
+            }
             _ => builder.fields(target, layout, false),
         }
         target
@@ -259,14 +261,14 @@ unsafe fn values_of<const N: usize>(building: &mut Building<'_>) -> VALUE {
 /// Makes objects while it goes over a tape. It has nothing that needs dropping.
 struct Builder<'a> {
     codec: &'a Codec,
-    cursor: Cursor<'a>,
+    cursor: TapeCursor<'a>,
 }
 
 /// All of these are called under protection, with nothing alive that needs dropping.
 impl<'a> Builder<'a> {
     /// A new object for a struct or a union, with the fields that come next.
     #[inline]
-    unsafe fn structure(&mut self, value: Value<'a>, layout: &'a Layout) -> VALUE {
+    unsafe fn structure(&mut self, value: TapeValue<'a>, layout: &'a Layout) -> VALUE {
         // SAFETY: the class is the layout's, which the codec keeps.
         unsafe {
             let class = layout.class as VALUE;
@@ -277,7 +279,9 @@ impl<'a> Builder<'a> {
                 }
             };
             match value {
-                Value::Union { field_count, .. } => self.union_fields(object, layout, field_count),
+                TapeValue::Union { field_count, .. } => {
+                    self.union_fields(object, layout, field_count)
+                }
                 _ => self.fields(object, layout, layout.making == Making::Allocated),
             }
             object
@@ -341,27 +345,33 @@ impl<'a> Builder<'a> {
 
     /// A value. A key of a Hash is one that the Hash need not copy.
     #[inline]
-    unsafe fn object(&mut self, value: Value<'a>, is_key: bool) -> VALUE {
+    unsafe fn object(&mut self, value: TapeValue<'a>, is_key: bool) -> VALUE {
         // SAFETY: each of these makes one object of plain values or of bytes that stay what they are.
         unsafe {
             match value {
                 // As the gem takes an empty list of another element type.
-                Value::Null | Value::Empty(_) => NIL,
-                Value::Bool(truth) => boolean(truth),
-                Value::Int(number) => integer(number),
-                Value::Double(number) => rb_sys::rb_float_new(number),
-                Value::String(bytes) if is_key => interned(bytes, rb_sys::rb_utf8_encoding()),
-                Value::String(bytes) => new_string(bytes, utf8()),
-                Value::Binary(bytes) if is_key => interned(bytes, rb_sys::rb_ascii8bit_encoding()),
-                Value::Binary(bytes) => rb_sys::rb_str_new(bytes.as_ptr().cast(), bytes.len() as _),
-                Value::Uuid(bytes) => uuid(bytes),
-                Value::Struct(id) | Value::Union { id, .. } => match self.codec.layout(id) {
-                    Some(layout) => self.structure(value, layout),
-                    None => NIL,
-                },
-                Value::List(count) => self.array(count),
-                Value::Map(count) => self.hash(count),
-                Value::Set(count) => {
+                TapeValue::Null | TapeValue::Empty(_) => NIL,
+                TapeValue::Bool(truth) => boolean(truth),
+                TapeValue::Int(number) => integer(number),
+                TapeValue::Double(number) => rb_sys::rb_float_new(number),
+                TapeValue::String(bytes) if is_key => interned(bytes, rb_sys::rb_utf8_encoding()),
+                TapeValue::String(bytes) => new_string(bytes, utf8()),
+                TapeValue::Binary(bytes) if is_key => {
+                    interned(bytes, rb_sys::rb_ascii8bit_encoding())
+                }
+                TapeValue::Binary(bytes) => {
+                    rb_sys::rb_str_new(bytes.as_ptr().cast(), bytes.len() as _)
+                }
+                TapeValue::Uuid(bytes) => uuid(bytes),
+                TapeValue::Struct(id) | TapeValue::Union { id, .. } => {
+                    match self.codec.layout(id) {
+                        Some(layout) => self.structure(value, layout),
+                        None => NIL,
+                    }
+                }
+                TapeValue::List(count) => self.array(count),
+                TapeValue::Map(count) => self.hash(count),
+                TapeValue::Set(count) => {
                     let hash = new_set_hash();
                     for _ in 0..count {
                         let value = self.cursor.value();
@@ -370,20 +380,24 @@ impl<'a> Builder<'a> {
                     }
                     set_of(hash)
                 }
-                Value::Ints(Collection::List, words) => blocks(words, |word| integer(*word)),
-                Value::Bools(Collection::List, words) => blocks(words, |word| boolean(*word != 0)),
-                Value::Doubles(Collection::List, words) => {
+                TapeValue::Ints(Collection::List, words) => blocks(words, |word| integer(*word)),
+                TapeValue::Bools(Collection::List, words) => {
+                    blocks(words, |word| boolean(*word != 0))
+                }
+                TapeValue::Doubles(Collection::List, words) => {
                     let array = rb_sys::rb_ary_new_capa(words.iter().len() as _);
                     for number in words.iter() {
                         rb_sys::rb_ary_push(array, rb_sys::rb_float_new(number));
                     }
                     array
                 }
-                Value::Ints(Collection::Set, words) => set(words.iter().map(|word| integer(*word))),
-                Value::Bools(Collection::Set, words) => {
+                TapeValue::Ints(Collection::Set, words) => {
+                    set(words.iter().map(|word| integer(*word)))
+                }
+                TapeValue::Bools(Collection::Set, words) => {
                     set(words.iter().map(|word| boolean(*word != 0)))
                 }
-                Value::Doubles(Collection::Set, words) => {
+                TapeValue::Doubles(Collection::Set, words) => {
                     set(words.iter().map(|number| rb_sys::rb_float_new(number)))
                 }
             }

@@ -6,8 +6,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use bytewright::thrift::{
-    Encoding, FieldSchema, Limits, NarrowVarint, PATHS_MAX, Plan, Projection, Schema, StructId,
-    StructKind, Type, WireType,
+    Encoding, FieldSchema, Limits, NarrowVarint, PATHS_MAX, Plan, Projection, StructId, StructKind,
+    ThriftSchema, Type, WireType,
 };
 use magnus::rb_sys::AsRawValue;
 use magnus::value::{Opaque, ReprValue};
@@ -164,7 +164,7 @@ impl Codec {
     /// `[class, name, kind, is_new, validates, [[id, name, type, default], ...]]`, the class's own
     /// first; a type is an Array of its number in Binary and the types inside.
     fn build(ruby: &Ruby, structs: RArray, options: RHash) -> Result<Codec, Error> {
-        let mut schema = Schema::new();
+        let mut schema = ThriftSchema::new();
         let (mut layouts, mut held) = (Vec::new(), Vec::new());
         for at in 0..structs.len() as isize {
             let described: RArray = structs.entry(at)?;

@@ -29,7 +29,7 @@ use std::ffi::{CStr, c_int};
 use std::ops::Deref;
 use std::sync::OnceLock;
 
-use bytewright::thrift::{Extent, Progress, ProtocolResult};
+use bytewright::thrift::{Progress, ProtocolResult, StructExtent};
 use magnus::rb_sys::{AsRawValue, FromRawValue};
 use magnus::{Error, RClass, RString, Ruby, Value};
 use rb_sys::{ID, VALUE};
@@ -116,7 +116,10 @@ pub(crate) fn with_bytes<T>(string: RString, work: impl FnOnce(&[u8]) -> T) -> T
 }
 
 /// Goes on with an extent over the bytes of a String.
-pub(crate) fn extent_advance(extent: &mut Extent, string: RString) -> ProtocolResult<Progress> {
+pub(crate) fn extent_advance(
+    extent: &mut StructExtent,
+    string: RString,
+) -> ProtocolResult<Progress> {
     // SAFETY: nothing of Ruby's runs while the bytes are looked at.
     extent.advance(unsafe { string.as_slice() })
 }

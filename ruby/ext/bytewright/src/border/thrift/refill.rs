@@ -1,7 +1,7 @@
 //! A struct that comes in pieces through a BufferedTransport, whose buffer is filled until the struct
 //! is whole, and no read waits for a byte behind it.
 
-use bytewright::thrift::{Encoding, Extent, Limits, Progress};
+use bytewright::thrift::{Encoding, Limits, Progress, StructExtent};
 use magnus::value::ReprValue;
 use magnus::{Error, Object, RObject, RString, Ruby, Value};
 
@@ -33,7 +33,7 @@ pub(crate) fn complete(
     // From here on the bytes are the new buffer's, also where the next read raises.
     transport.ivar_set("@rbuf", buffer)?;
     transport.ivar_set("@index", 0)?;
-    let mut extent = Extent::new(encoding, limits);
+    let mut extent = StructExtent::new(encoding, limits);
     loop {
         match extent_advance(&mut extent, buffer).map_err(|error| to_thrift(ruby, &error))? {
             Progress::Complete(_) => return Ok(()),
