@@ -60,7 +60,7 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {excerpt(name)!r}")
 
 
-__all__ = [  # noqa: PLE0604 - the names of questions are texts
+__all__ = [
     "ArgumentError",
     "Batch",
     "Call",
@@ -95,5 +95,5 @@ __all__ = [  # noqa: PLE0604 - the names of questions are texts
     "packets",
     "pstore",
     "report",
-    *questions.__all__,
 ]
+__all__ += questions.__all__
