@@ -22,7 +22,7 @@ a wrong type, which is a `TypeError`, and a missing key, which is a `KeyError`.
 # Nothing is imported that Python has not imported itself. Types are in stubs, because the module `typing` would double the time of
 # `import bytewright`.
 from . import _frames as _frames
-from . import pstore, questions
+from . import pstore
 from ._bytewright import VERSION as __version__
 from ._bytewright import Batch, Call, Cursor, Flow, Packet, Rows
 from ._errors import (
@@ -39,7 +39,7 @@ from ._errors import (
     TruncatedError,
 )
 from .captures import Capture, CaptureWriter, FlowStore, calls, count_by, flows, info, packets, report
-from .questions import *  # noqa: F403 - the module is generated, and so is its list of names
+from .questions import endpoints, services
 from .streams import Reader, Writer
 from .table import HashTable, Snapshot, TreeSnapshot, TreeTable
 
@@ -90,10 +90,11 @@ __all__ = [
     "__version__",
     "calls",
     "count_by",
+    "endpoints",
     "flows",
     "info",
     "packets",
     "pstore",
     "report",
+    "services",
 ]
-__all__ += questions.__all__

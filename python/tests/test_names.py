@@ -39,6 +39,10 @@ def test_every_name_on_the_page_is_there():
     assert all(hasattr(error, name.split(".")[1]) for name in OF_OBJECTS)
 
 
+def test_every_question_is_a_function_of_the_package():
+    assert set(bytewright.questions.__all__) <= set(bytewright.__all__)
+
+
 def test_every_public_name_is_on_the_page():
     for name in bytewright.__all__:
         found = getattr(bytewright, name)
