@@ -22,7 +22,7 @@ class DumpTest < TestCase
   end
 
   def each_object
-    Dir.mktmpdir do |folder|
+    with_folder do |folder|
       objects(folder).each do |object|
         yield object
       ensure

@@ -16,15 +16,6 @@ class StoreCase < TestCase
   Named = Struct.new(:name, :size, keyword_init: true)
   Point = Class.new { attr_accessor :x, :y }
 
-  # Yields a folder. It goes afterwards, whatever goes of it by itself meanwhile: stores that nobody has
-  # any more take their journals with them.
-  def with_folder
-    folder = Dir.mktmpdir
-    yield folder
-  ensure
-    FileUtils.rm_rf(folder)
-  end
-
   # Yields the path of a store that is not there yet.
   def with_store_path(name = "store")
     with_folder { |folder| yield File.join(folder, name) }

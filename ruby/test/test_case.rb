@@ -69,9 +69,18 @@ class TestCase < Minitest::Test
     end
   end
 
+  # Yields a folder. It goes afterwards, whatever goes of it by itself meanwhile: stores that nobody has
+  # any more take their journals with them.
+  def with_folder
+    folder = Dir.mktmpdir
+    yield folder
+  ensure
+    FileUtils.rm_rf(folder)
+  end
+
   # Yields the path of a file that is not there yet, in a folder that goes afterwards.
   def with_new_file(name)
-    Dir.mktmpdir { |folder| yield File.join(folder, name) }
+    with_folder { |folder| yield File.join(folder, name) }
   end
 
   def open_capture(...)

@@ -327,7 +327,7 @@ class TroublesTest < TestCase
 
   def try(operation, trouble)
     @seed = Integer(ENV.fetch("BYTEWRIGHT_SEED") { Random.new_seed % 2**32 })
-    Dir.mktmpdir do |folder|
+    with_folder do |folder|
       state = operation.set_up.call(folder)
       expected = operation.run.call(state)
       send(DRIVERS.fetch(trouble), operation, state, expected, folder)
