@@ -485,23 +485,6 @@ impl Batch {
         this
     }
 
-    /// The answer to the question of that name; options of captures are among the keywords unless these are open.
-    #[staticmethod]
-    #[pyo3(name = "_summary", signature = (name, sources, is_open, **options))]
-    fn summary(
-        py: Python<'_>,
-        name: &str,
-        sources: Vec<Bound<'_, PyAny>>,
-        is_open: bool,
-        options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Rows> {
-        let question = raised(py, QuestionSpec::named(name))?;
-        let tables = if is_open { question.own_tables() } else { question.tables };
-        let settings = settings(py, tables, options)?;
-        let question = raised(py, question.question(&settings))?;
-        Rows::of(py, &sources, question, capture_options(py, &settings)?)
-    }
-
     /// The names of the columns.
     #[getter]
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
