@@ -18,6 +18,11 @@ pub(crate) fn nearest<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) 
     is_near.then_some(known)
 }
 
+/// The end of an error about a misspelled name: the one of `names` that it probably means, or nothing.
+pub(crate) fn hint<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> String {
+    nearest(name, names).map_or_else(String::new, |near| format!("; did you mean {near}?"))
+}
+
 /// Returns the number of characters to add, leave out or replace to make one name the other (Levenshtein).
 fn distance(one: &str, other: &str) -> usize {
     let mut row: Vec<usize> = (0..=other.chars().count()).collect();

@@ -12,7 +12,7 @@ use crate::input::{CaptureOptions, CaptureReader};
 use crate::options::{NamedOptions, OptionSpec, Settings};
 use crate::packet::Frame;
 use crate::query::{Condition, GROUPS_MAX, Groups};
-use crate::spelling::nearest;
+use crate::spelling::hint;
 use crate::{Error, ErrorKind, Result};
 
 /// A question by its name, as it is said once for all languages.
@@ -50,8 +50,7 @@ impl QuestionSpec {
     pub fn named(name: &str) -> Result<&'static QuestionSpec> {
         QuestionSpec::ALL.iter().find(|question| question.name == name).ok_or_else(|| {
             let names: Vec<&str> = QuestionSpec::ALL.iter().map(|question| question.name).collect();
-            let hint = nearest(name, names.iter().copied())
-                .map_or_else(String::new, |near| format!("; did you mean {near}?"));
+            let hint = hint(name, names.iter().copied());
             let (known, found) = (names.join(", "), excerpt(name));
             let message = format!("expected a question ({known}), found {found}{hint}");
             Error::new(ErrorKind::Argument, message)

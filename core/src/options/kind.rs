@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use super::Setting;
-use super::duration_ns;
+use super::{Setting, duration_ns};
 use crate::error::excerpt;
-use crate::spelling::nearest;
+use crate::spelling::hint;
 use crate::{Error, ErrorKind, Result};
 
 /// The values that an option takes.
@@ -139,8 +138,7 @@ fn check_choice(name: &str, word: &str, words: &[&str]) -> Result<()> {
     if words.contains(&word) {
         return Ok(());
     }
-    let hint = nearest(word, words.iter().copied())
-        .map_or_else(String::new, |near| format!("; did you mean {near}?"));
+    let hint = hint(word, words.iter().copied());
     let (expected, found) = (one_of(words), excerpt(word));
     Err(argument(format!("expected {name} to be {expected}, found {found:?}{hint}")))
 }

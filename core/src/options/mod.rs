@@ -10,7 +10,7 @@ mod kind;
 mod setting;
 
 use crate::error::excerpt;
-use crate::spelling::nearest;
+use crate::spelling::hint;
 use crate::{Error, ErrorKind, Result};
 
 pub(crate) use duration::duration_ns;
@@ -171,8 +171,7 @@ impl Settings {
 
     fn no_option(&self, name: &str) -> Error {
         let names: Vec<&str> = self.options().map(|option| option.name).collect();
-        let hint = nearest(name, names.iter().copied())
-            .map_or_else(String::new, |near| format!("; did you mean {near}?"));
+        let hint = hint(name, names.iter().copied());
         let (known, found) = (names.join(", "), excerpt(name));
         let message = match known.is_empty() {
             true => format!("expected no options, found {found}"),
