@@ -70,16 +70,19 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The files that may hold `unsafe`: records in memory that never moves, memory that is mapped, memory
-/// that the system writes to first, structs that other languages take over, the signals of a thread, what a fork waits
-/// for, and one C library each.
+/// The files that may hold `unsafe`: records in memory that never moves, memory that is mapped, the signal that says that
+/// mapped memory is missing, memory that the system writes to first, structs that other languages take over, the signals of a
+/// thread, what a fork waits for, and one C library each.
 const UNSAFE_FILES: &[&str] = &[
     "forks.rs",
     "heap/memory.rs",
     "heap/prefetch.rs",
     "heap/segment.rs",
     "bytes/isal.rs",
+    "files/bus_guard.rs",
     "files/mapping.rs",
+    "files/no_bus_guard.rs",
+    "files/page_map.rs",
     "bytes/read_at.rs",
     "batch/arrow.rs",
     "input/device.rs",

@@ -5,14 +5,20 @@
 //! [`pstore`](crate::pstore) know what the bytes mean.
 
 mod access;
+#[cfg_attr(not(target_os = "linux"), path = "no_bus_guard.rs")]
+mod bus_guard;
 mod commit_log;
 mod directory;
 mod file_header;
+#[allow(dead_code, reason = "tables that processes share will use it")]
+mod file_room;
 mod file_writer;
 mod found_file;
 mod lock_holder;
 mod mapping;
 mod memory_storage;
+#[allow(dead_code, reason = "tables that processes share will use it")]
+mod page_map;
 mod process_mark;
 mod shared_file;
 mod storage;

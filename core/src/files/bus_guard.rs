@@ -1,0 +1,326 @@
+//! Handler of SIGBUS, so that a file that somebody cuts while it is mapped is an error for those who read it, and no signal.
+//!
+//! A page that is not in its file any more (the file was cut, its disk fails, or a store finds no room) raises SIGBUS in the
+//! thread that touches it. The handler maps a page of zeros in its place, sets the flag of the map and returns; then the thread
+//! touches the page again and goes on. Readers find zeros, which carry no valid check, and look at the flag.
+//! systemd-journald does so, too (sigbus.c).
+//!
+//! Rules:
+//! - The handler is installed once, when the first pages are guarded, and stays. What is not ours goes on to the action that
+//!   was there before, with its mask: a fault elsewhere ends the process as it would have, a handler is called, and so is one
+//!   for a SIGBUS that somebody sends.
+//! - Nobody is fought: who installs another handler later has the faults first. If that one restores ours and returns, the fault
+//!   repeats and comes here. If it raises the signal again before (Python's faulthandler does, in case it was enabled
+//!   after the first map), that signal only says that a fault will repeat: a signal that a thread of the process sends to a
+//!   thread is taken for such a one, and ignored, once between two faults and only while pages are guarded. So a program that
+//!   calls raise(SIGBUS) for no fault while a table is open is obeyed at the second call.
+//! - A thread that blocks SIGBUS is ended by the system with its process, whatever handlers there are.
+//! - If two threads touch a page at once, each maps zeros. What the first has written then may be lost: it would have
+//!   been lost anyway, since the page is this process's alone and the map is of no use any more.
+//! - The handler uses atomics, mmap and calls for signals only. It keeps errno.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_int, c_void};
+use std::io;
+use std::mem::MaybeUninit;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release},
+    fence,
+};
+
+use crate::forks::ProcessValue;
+
+/// Regions that can be guarded at the same time, in the whole process.
+const REGION_COUNT: usize = 4096;
+
+static REGIONS: [GuardedRegion; REGION_COUNT] = [const { GuardedRegion::new() }; REGION_COUNT];
+
+/// Regions that are guarded.
+static GUARDED_COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Action that was there before, as the handler can read it.
+static EARLIER: EarlierAction =
+    EarlierAction { handler: AtomicUsize::new(libc::SIG_DFL), flags: AtomicI32::new(0) };
+
+/// Bytes that the system maps at once.
+static SYSTEM_PAGE_LEN: AtomicUsize = AtomicUsize::new(4096);
+
+/// True if a signal of our own was taken for the news of a fault that repeats, and no fault came since.
+static EXPECTS_FAULT: AtomicBool = AtomicBool::new(false);
+
+/// Pages that are guarded, or a free place for some.
+///
+/// The handler may read one while another thread changes it, and then has to pass it over; it is not the region of
+/// the handler's fault, because a region does not change while a thread touches its pages.
+struct GuardedRegion {
+    /// Changes with the other fields. Its lowest bits are one of the states below, the others count.
+    version: AtomicUsize,
+    start: AtomicPtr<u8>,
+    len: AtomicUsize,
+    /// From `Arc::into_raw`.
+    was_cut: AtomicPtr<AtomicBool>,
+}
+
+/// States of a region: the bits of a version that do not count.
+const STATE: usize = 3;
+const FREE: usize = 0;
+const CHANGING: usize = 1;
+const GUARDED: usize = 2;
+const GUARDED_FOR_WRITES: usize = 3;
+
+/// Fields of a region, read at one time.
+struct RegionFields {
+    start: *mut u8,
+    len: usize,
+    writes: bool,
+    was_cut: *const AtomicBool,
+}
+
+impl GuardedRegion {
+    const fn new() -> Self {
+        GuardedRegion {
+            version: AtomicUsize::new(FREE),
+            start: AtomicPtr::new(ptr::null_mut()),
+            len: AtomicUsize::new(0),
+            was_cut: AtomicPtr::new(ptr::null_mut()),
+        }
+    }
+
+    /// Begins a change, if the region is free.
+    fn take(&self) -> bool {
+        let version = self.version.load(Relaxed);
+        let is_taken = version & STATE == FREE
+            && self.version.compare_exchange(version, version | CHANGING, Acquire, Relaxed).is_ok();
+        // The fields are written after this is seen: who reads one of them then sees that the version has changed.
+        fence(Release);
+        is_taken
+    }
+
+    /// Ends a change, or begins and ends one by which the region is free.
+    fn set_state(&self, state: usize) {
+        let version = self.version.load(Relaxed);
+        self.version.store((version & !STATE).wrapping_add(STATE + 1) | state, Release);
+    }
+
+    /// Returns the fields, if the region is guarded.
+    fn read(&self) -> Option<RegionFields> {
+        let version = self.version.load(Acquire);
+        if !matches!(version & STATE, GUARDED | GUARDED_FOR_WRITES) {
+            return None;
+        }
+        let fields = RegionFields {
+            start: self.start.load(Relaxed),
+            len: self.len.load(Relaxed),
+            writes: version & STATE == GUARDED_FOR_WRITES,
+            was_cut: self.was_cut.load(Relaxed),
+        };
+        fence(Acquire);
+        (self.version.load(Relaxed) == version).then_some(fields)
+    }
+}
+
+/// Handler and flags of a `sigaction`; its mask is that of our own action.
+struct EarlierAction {
+    handler: AtomicUsize,
+    flags: AtomicI32,
+}
+
+impl EarlierAction {
+    fn keep(&self, action: &libc::sigaction) {
+        self.flags.store(action.sa_flags, Relaxed);
+        self.handler.store(action.sa_sigaction, Release);
+    }
+}
+
+/// Installs the handler, unless it was installed before.
+///
+/// # Errors
+/// Returns the system's error.
+pub(crate) fn ensure_installed() -> io::Result<()> {
+    static ERROR: ProcessValue<Option<i32>> = ProcessValue::new();
+    let error = ERROR.get_or_init(|| install().err().map(|e| e.raw_os_error().unwrap_or_default()));
+    error.map_or(Ok(()), |error| Err(io::Error::from_raw_os_error(error)))
+}
+
+fn install() -> io::Result<()> {
+    // SAFETY: asks for a number.
+    if let Ok(len) = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) {
+        SYSTEM_PAGE_LEN.store(len, Relaxed);
+    }
+    // Before ours is there, which may be called at once.
+    let earlier = change_action(None)?;
+    EARLIER.keep(&earlier);
+    let mut ours = earlier;
+    ours.sa_sigaction = on_bus_error as *const () as usize;
+    // The mask and SA_NODEFER stay as they are, so that a handler that is called by ours runs as it asked for.
+    ours.sa_flags &= libc::SA_NODEFER | libc::SA_RESTART;
+    ours.sa_flags |= libc::SA_SIGINFO | libc::SA_ONSTACK;
+    let replaced = change_action(Some(&ours))?;
+    // Another, if somebody installed it meanwhile.
+    EARLIER.keep(&replaced);
+    Ok(())
+}
+
+/// Sets the action of SIGBUS, if there is one to set, and returns the one before.
+fn change_action(action: Option<&libc::sigaction>) -> io::Result<libc::sigaction> {
+    let mut before = MaybeUninit::<libc::sigaction>::zeroed();
+    let action = action.map_or(ptr::null(), ptr::from_ref);
+    // SAFETY: `action` is null or an action whose handler is a function for the signal, and `before` has room for one.
+    if unsafe { libc::sigaction(libc::SIGBUS, action, before.as_mut_ptr()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the system wrote the action to it, over zeros, which are a value, too.
+    Ok(unsafe { before.assume_init() })
+}
+
+/// Has faults of the pages from `start` on answered with zeros, and `was_cut` set then, until [`unguard`].
+///
+/// # Safety
+/// The pages are mapped there, of a whole number of the system's pages, until after [`unguard`]; `writes` says whether they can
+/// be written. Whoever touches them refers to the map while it does, and is ready to find other bytes there at any time.
+///
+/// # Errors
+/// Returns `OutOfMemory` if too many regions are guarded, and the system's error if it refuses the handler.
+pub(super) unsafe fn guard(
+    start: NonNull<u8>,
+    len: usize,
+    writes: bool,
+    was_cut: Arc<AtomicBool>,
+) -> io::Result<()> {
+    ensure_installed()?;
+    let Some(region) = REGIONS.iter().find(|region| region.take()) else {
+        return Err(io::Error::new(
+            io::ErrorKind::OutOfMemory,
+            format!("{REGION_COUNT} parts of files are mapped already"),
+        ));
+    };
+    region.start.store(start.as_ptr(), Relaxed);
+    region.len.store(len, Relaxed);
+    region.was_cut.store(Arc::into_raw(was_cut).cast_mut(), Relaxed);
+    region.set_state(if writes { GUARDED_FOR_WRITES } else { GUARDED });
+    GUARDED_COUNT.fetch_add(1, Relaxed);
+    Ok(())
+}
+
+/// Leaves faults of the pages that begin at `start` to others again.
+pub(super) fn unguard(start: NonNull<u8>) {
+    for region in &REGIONS {
+        let Some(fields) = region.read().filter(|fields| fields.start == start.as_ptr()) else {
+            continue;
+        };
+        region.set_state(FREE);
+        GUARDED_COUNT.fetch_sub(1, Relaxed);
+        // SAFETY: `guard` put it there by `Arc::into_raw`, and the region, which is free now, does not have it any more. A
+        // handler that uses it answers somebody who touches the pages and so refers to the map, which has another.
+        drop(unsafe { Arc::from_raw(fields.was_cut) });
+        return;
+    }
+}
+
+/// Handles SIGBUS.
+extern "C" fn on_bus_error(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the system calls this with what it says of the signal, and every thread has an errno. The calls that follow are
+    // those that a handler may use.
+    unsafe {
+        let errno = *libc::__errno_location();
+        if !replace_page(&*info) && !tells_of_fault(&*info) {
+            hand_on(signal, info, context);
+        }
+        *libc::__errno_location() = errno;
+    }
+}
+
+/// Maps zeros where a guarded page is missing. Returns false if the signal says something else.
+fn replace_page(info: &libc::siginfo_t) -> bool {
+    // Not BUS_ADRALN, which zeros do not help.
+    if !matches!(info.si_code, libc::BUS_ADRERR | libc::BUS_OBJERR | libc::BUS_MCEERR_AR) {
+        return false;
+    }
+    // SAFETY: a fault of these kinds has an address.
+    let address = unsafe { info.si_addr() }.cast::<u8>();
+    let holds = |fields: &RegionFields| {
+        let from_start = address.addr().checked_sub(fields.start.addr());
+        from_start.is_some_and(|from_start| from_start < fields.len)
+    };
+    let Some(region) = REGIONS.iter().filter_map(GuardedRegion::read).find(holds) else {
+        return false;
+    };
+    EXPECTS_FAULT.store(false, Relaxed);
+    let page_len = SYSTEM_PAGE_LEN.load(Relaxed);
+    // SAFETY: the thread touches a page of this region, so the region stays as it is until the handler returns, with its flag
+    // and its pages. A region begins with a page of the system and holds whole ones.
+    unsafe {
+        // Before the page is there, which others may read at once.
+        (*region.was_cut).store(true, Release);
+        let from_start = address.addr() - region.start.addr();
+        let page = region.start.add(from_start - from_start % page_len);
+        // The system counts the pieces of address space. If there are too many, all pages become zeros, which is one piece.
+        map_zeros(page, page_len, region.writes)
+            || map_zeros(region.start, region.len, region.writes)
+    }
+}
+
+/// Maps pages of zeros in the place of others, and says whether that worked.
+///
+/// # Safety
+/// The pages belong to a guarded region that a thread touches.
+unsafe fn map_zeros(start: *mut u8, len: usize, writes: bool) -> bool {
+    let protection = if writes { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
+    // SAFETY: all these pages are of one map of ours, whose users are ready for other bytes: what they were promised at `guard`.
+    unsafe { libc::mmap(start.cast(), len, protection, flags, -1, 0) != libc::MAP_FAILED }
+}
+
+/// Returns true if the signal is taken for one that a later handler raised again for a fault, which then repeats when that
+/// handler returns: see the head of this file.
+fn tells_of_fault(info: &libc::siginfo_t) -> bool {
+    // SAFETY: a signal that a thread was sent has its sender, and this asks for a number.
+    let is_ours = info.si_code == libc::SI_TKILL && unsafe { info.si_pid() == libc::getpid() };
+    is_ours && GUARDED_COUNT.load(Relaxed) > 0 && !EXPECTS_FAULT.swap(true, Relaxed)
+}
+
+/// Does what would have been done without this handler.
+///
+/// # Safety
+/// The arguments are those of a handler of signals.
+unsafe fn hand_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    let handler = EARLIER.handler.load(Acquire);
+    let flags = EARLIER.flags.load(Relaxed);
+    // SAFETY: the caller promises it of `info`.
+    let code = unsafe { (*info).si_code };
+    // One that was sent, or tells of memory that nobody touched yet, does not repeat.
+    let repeats = code > 0 && code != libc::BUS_MCEERR_AO;
+    if handler == libc::SIG_IGN && !repeats {
+        return;
+    }
+    if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
+        // SAFETY: sets one of the two actions that are no functions, with no flags and an empty mask. What is raised waits
+        // until this handler returns.
+        unsafe {
+            let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+            action.sa_sigaction = handler;
+            libc::sigaction(signal, &raw const action, ptr::null_mut());
+            if !repeats {
+                libc::raise(signal);
+            }
+        }
+        return;
+    }
+    if flags & libc::SA_RESETHAND != 0 {
+        EARLIER.handler.store(libc::SIG_DFL, Release);
+    }
+    // SAFETY: it was installed as a handler, which takes these arguments if it has this flag, and only the number without.
+    unsafe {
+        if flags & libc::SA_SIGINFO != 0 {
+            let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
+                std::mem::transmute(handler);
+            handler(signal, info, context);
+        } else {
+            let handler: extern "C" fn(c_int) = std::mem::transmute(handler);
+            handler(signal);
+        }
+    }
+}
