@@ -90,7 +90,7 @@ const UNSAFE_FILES: &[&str] = &[
     "threads.rs",
 ];
 
-/// Ways to start a thread, which only `threads.rs` may use: it blocks all signals there.
+/// Ways to start a thread, which only `threads.rs` may use: it blocks the signals there.
 const THREADS_STARTED: &[&str] = &["thread::Builder", "thread::spawn", "thread::scope"];
 
 /// Types that stay locked for ever in a forked child if they stand in a static and a thread held them at the fork.

@@ -21,10 +21,11 @@ use bytewright::{Error, Result};
 /// The two that the C library keeps for itself, and blocks in a thread that begins.
 const OF_THE_C_LIBRARY: u64 = 1 << 31 | 1 << 32;
 
-/// All signals but those that cannot be blocked: SIGKILL, SIGSTOP, and those two.
-const ALL: u64 = !(1 << 8 | 1 << 18 | OF_THE_C_LIBRARY);
+/// All signals but SIGBUS, which comes only to the thread that touches a page which is not in its file any more, and those that
+/// cannot be blocked: SIGKILL, SIGSTOP, and those two.
+const ALL: u64 = !(1 << (libc::SIGBUS - 1) | 1 << 8 | 1 << 18 | OF_THE_C_LIBRARY);
 
-/// The names of the threads of the library that there are, each of which blocks all signals.
+/// The names of the threads of the library that there are, each of which blocks all signals but SIGBUS.
 fn blocking_threads() -> Vec<String> {
     let threads = fs::read_dir("/proc/self/task").unwrap();
     // One that ends meanwhile can no longer be asked.
