@@ -324,3 +324,288 @@ unsafe fn hand_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
+mod tests {
+    //! Goal: what is ours never ends the process, and what is not ours does what it did before.
+    //! Method: this program starts itself again, once for each case, and looks how that process ends.
+
+    use std::fs::File;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, ExitStatus, Stdio};
+    use std::sync::atomic::AtomicU32;
+    use std::time::{Duration, Instant};
+
+    use super::super::mapping::Mapping;
+    use super::super::page_map::{PAGE_LEN, PageMap};
+    use super::*;
+
+    /// Variable with the name of the case that a started process is for.
+    const CASE: &str = "BYTEWRIGHT_TEST_BUS";
+
+    /// Status of a process in which all was as it should be.
+    const DONE: i32 = 40;
+
+    /// Status of one that a handler ended.
+    const HANDLED: i32 = 41;
+
+    fn file_of(page_count: u64) -> File {
+        let name = format!("bytewright_bus_guard_{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let mut options = File::options();
+        let file = options.create(true).truncate(true).read(true).write(true).open(&path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        file.set_len(page_count * PAGE_LEN as u64).unwrap();
+        file
+    }
+
+    /// A map whose file has no pages any more.
+    fn cut_map() -> PageMap {
+        let file = file_of(300_000);
+        let map = PageMap::of_file(file.try_clone().unwrap(), true).unwrap();
+        assert_eq!(map.words(0).unwrap()[0].load(Relaxed), 0);
+        file.set_len(0).unwrap();
+        map
+    }
+
+    fn is_zero_and_cut(map: &PageMap, page: u32) -> bool {
+        map.words(page).unwrap()[0].load(Relaxed) == 0 && map.was_cut()
+    }
+
+    /// Touches a page that is not in its file, and not ours.
+    fn fault_elsewhere() {
+        let file = file_of(1);
+        let mapping = Mapping::shared(&file, 512).unwrap();
+        file.set_len(0).unwrap();
+        assert_eq!(mapping[0].load(Relaxed), 0);
+    }
+
+    /// Sets the action of SIGBUS, as a program could, and returns the one before.
+    fn set_action(handler: usize, flags: c_int) -> libc::sigaction {
+        // SAFETY: an action of zeros has an empty mask.
+        let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
+        (action.sa_sigaction, action.sa_flags) = (handler, flags);
+        change_action(Some(&action)).unwrap()
+    }
+
+    extern "C" fn exit_with_info(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
+        // SAFETY: the arguments are those of a handler of signals.
+        unsafe {
+            let is_fault = (*info).si_code == libc::BUS_ADRERR && !(*info).si_addr().is_null();
+            libc::_exit(if signal == libc::SIGBUS && is_fault { HANDLED } else { 1 });
+        }
+    }
+
+    extern "C" fn exit(signal: c_int) {
+        // SAFETY: ends the process.
+        unsafe { libc::_exit(if signal == libc::SIGBUS { HANDLED } else { 1 }) };
+    }
+
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+
+    extern "C" fn count(_: c_int) {
+        CALLS.fetch_add(1, Relaxed);
+    }
+
+    /// Action that `restore_and_raise` restores: ours.
+    static OURS: EarlierAction =
+        EarlierAction { handler: AtomicUsize::new(0), flags: AtomicI32::new(0) };
+
+    extern "C" fn restore_and_raise(signal: c_int) {
+        CALLS.fetch_add(1, Relaxed);
+        set_action(OURS.handler.load(Relaxed), OURS.flags.load(Relaxed));
+        // SAFETY: sends a signal.
+        unsafe { libc::raise(signal) };
+    }
+
+    /// Sends the signal to the process, of which another thread may take it, and waits so long for a call of `count`.
+    fn send_to_process(patience: Duration) {
+        let (calls, begin) = (CALLS.load(Relaxed), Instant::now());
+        // SAFETY: sends a signal.
+        unsafe { libc::kill(libc::getpid(), libc::SIGBUS) };
+        while CALLS.load(Relaxed) == calls && begin.elapsed() < patience {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn send_to_thread() {
+        // SAFETY: sends a signal.
+        unsafe { libc::raise(libc::SIGBUS) };
+    }
+
+    /// Faults at every second page of more pieces than the system gives a process.
+    fn fault_at_many_pages() {
+        let map = cut_map();
+        let limit = std::fs::read_to_string("/proc/sys/vm/max_map_count").unwrap();
+        if limit.trim().parse::<u32>().unwrap() < 100_000 {
+            assert!((0..130_000).all(|page| is_zero_and_cut(&map, page * 2)));
+        }
+    }
+
+    /// Guards regions until there are no more.
+    fn guard_too_many() {
+        let pages = Mapping::anonymous(REGION_COUNT * 8192).unwrap();
+        let places: Vec<NonNull<u8>> =
+            pages.chunks(8192).map(|part| NonNull::from(&part[0]).cast()).collect();
+        for _ in 0..3 {
+            for place in &places {
+                // SAFETY: the first page there, or several on a system with small ones, is mapped until the end of the test.
+                unsafe { guard(*place, 65536, true, Arc::default()) }.unwrap();
+            }
+            let refused = PageMap::of_file(file_of(1), true).unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::OutOfMemory);
+            assert_eq!(GUARDED_COUNT.load(Relaxed), REGION_COUNT);
+            places.iter().for_each(|place| unguard(*place));
+            assert_eq!(GUARDED_COUNT.load(Relaxed), 0);
+        }
+        assert!(is_zero_and_cut(&cut_map(), 3));
+    }
+
+    /// A fork's child reads a page that is not there.
+    fn fault_in_a_forked_child() {
+        let map = cut_map();
+        // SAFETY: the child only reads words.
+        unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                libc::_exit(i32::from(!is_zero_and_cut(&map, 5)));
+            }
+            let mut status = -1;
+            assert_eq!(libc::waitpid(child, &mut status, 0), child);
+            assert_eq!(status, 0);
+        }
+        assert!(!map.was_cut());
+    }
+
+    /// Many threads touch the same missing pages at the same time.
+    fn fault_in_many_threads() {
+        let map = cut_map();
+        let barrier = std::sync::Barrier::new(8);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for page in 0..2000 {
+                        barrier.wait();
+                        assert!(is_zero_and_cut(&map, page));
+                    }
+                });
+            }
+        });
+    }
+
+    /// Does the work of the other process, which is this test with a case; passes without one.
+    #[test]
+    fn the_process_of_other_tests() {
+        let Ok(case) = std::env::var(CASE) else { return };
+        // SAFETY: no core file is wanted.
+        unsafe {
+            let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+        }
+        let (before, what) = case.split_once(' ').unwrap();
+        match before {
+            "default:" => _ = set_action(libc::SIG_DFL, 0),
+            "ignored:" => _ = set_action(libc::SIG_IGN, 0),
+            "info:" => {
+                let _ = set_action(exit_with_info as *const () as usize, libc::SA_SIGINFO);
+            }
+            "plain:" => _ = set_action(exit as *const () as usize, 0),
+            "counted:" => _ = set_action(count as *const () as usize, 0),
+            "once:" => _ = set_action(count as *const () as usize, libc::SA_RESETHAND),
+            _ => {}
+        }
+        let map = cut_map();
+        assert!(is_zero_and_cut(&map, 7));
+        match what {
+            "fault" => fault_elsewhere(),
+            "sent" if before == "ignored:" => send_to_process(Duration::from_millis(50)),
+            "sent" => send_to_process(Duration::from_secs(60)),
+            "sent twice" => (0..2).for_each(|_| send_to_process(Duration::from_secs(60))),
+            "raised" => send_to_thread(),
+            "raised twice" => (0..2).for_each(|_| send_to_thread()),
+            "raised unmapped" => {
+                drop(map);
+                send_to_thread();
+            }
+            "raised later" => {
+                let flags = if before == "nested:" { libc::SA_NODEFER } else { 0 };
+                let ours = set_action(restore_and_raise as *const () as usize, flags);
+                OURS.keep(&ours);
+                assert!(is_zero_and_cut(&map, 8));
+                assert_eq!(CALLS.swap(0, Relaxed), 1);
+            }
+            "many pages" => {
+                drop(map);
+                fault_at_many_pages();
+            }
+            "too many" => {
+                drop(map);
+                guard_too_many();
+            }
+            "forked" => fault_in_a_forked_child(),
+            "threads" => fault_in_many_threads(),
+            _ => panic!("{what} is no case"),
+        }
+        // It still works, and the handler before ours was called as often as it should.
+        assert!(is_zero_and_cut(&cut_map(), 9));
+        let calls = match case.as_str() {
+            "counted: sent twice" => 2,
+            "counted: raised twice" => 1,
+            _ => 0,
+        };
+        assert_eq!(CALLS.load(Relaxed), calls);
+        std::process::exit(DONE);
+    }
+
+    /// Returns how the process of a case ends.
+    fn end_of(case: &str) -> ExitStatus {
+        let mut process = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "files::bus_guard::tests::the_process_of_other_tests", "--nocapture"])
+            .env(CASE, case)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        process.wait().unwrap()
+    }
+
+    #[test]
+    fn what_is_not_ours_goes_on_to_the_action_before() {
+        for case in [
+            "untouched: fault",
+            "default: fault",
+            "ignored: fault",
+            "default: sent",
+            "default: raised twice",
+            "default: raised unmapped",
+            "once: sent twice",
+        ] {
+            assert_eq!(end_of(case).signal(), Some(libc::SIGBUS), "{case}");
+        }
+        for case in ["info: fault", "plain: fault", "plain: sent", "plain: raised unmapped"] {
+            assert_eq!(end_of(case).code(), Some(HANDLED), "{case}");
+        }
+        for case in ["ignored: sent", "counted: sent twice", "counted: raised twice"] {
+            assert_eq!(end_of(case).code(), Some(DONE), "{case}");
+        }
+    }
+
+    #[test]
+    fn a_handler_that_came_later_and_raises_the_signal_again_ends_nothing() {
+        for case in ["default: raised later", "nested: raised later", "default: raised"] {
+            assert_eq!(end_of(case).code(), Some(DONE), "{case}");
+        }
+    }
+
+    #[test]
+    fn a_process_goes_on_however_many_faults_it_has_and_wherever() {
+        for case in ["default: threads", "default: forked", "default: many pages"] {
+            assert_eq!(end_of(case).code(), Some(DONE), "{case}");
+        }
+    }
+
+    #[test]
+    fn too_many_regions_are_refused_and_free_ones_used_again() {
+        assert_eq!(end_of("default: too many").code(), Some(DONE));
+    }
+}

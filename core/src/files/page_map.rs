@@ -257,3 +257,246 @@ fn chunk_len(chunk: usize) -> io::Result<usize> {
     let len = u64::from(first_page(chunk.max(1))) * PAGE_LEN as u64;
     usize::try_from(len).map_err(|_| io::ErrorKind::OutOfMemory.into())
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    //! Goal: pages are where they belong, others see them, and a file that is cut ends nothing.
+
+    use std::os::unix::fs::FileExt;
+    use std::path::{Path, PathBuf};
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use super::super::file_room::reserve;
+    use super::*;
+
+    /// The path of a file that goes with it.
+    struct TestFile(PathBuf);
+
+    impl TestFile {
+        fn new(name: &str, page_count: u64) -> TestFile {
+            let name = format!("bytewright_page_map_{name}_{}", std::process::id());
+            let path = std::env::temp_dir().join(name);
+            File::create(&path).unwrap().set_len(page_count * PAGE_LEN as u64).unwrap();
+            TestFile(path)
+        }
+
+        fn open(&self) -> File {
+            open(&self.0)
+        }
+
+        fn map(&self) -> PageMap {
+            PageMap::of_file(self.open(), true).unwrap()
+        }
+    }
+
+    impl Drop for TestFile {
+        fn drop(&mut self) {
+            std::fs::remove_file(&self.0).unwrap();
+        }
+    }
+
+    fn open(path: &Path) -> File {
+        File::options().read(true).write(true).open(path).unwrap()
+    }
+
+    #[test]
+    fn words_that_one_map_writes_are_read_in_another() {
+        let file = TestFile::new("shared", 4);
+        let (ours, theirs) = (file.map(), file.map());
+        let reader = PageMap::of_file(File::open(&file.0).unwrap(), false).unwrap();
+        ours.words(2).unwrap()[511].store(7, Relaxed);
+        assert_eq!(theirs.words(2).unwrap()[511].load(Relaxed), 7);
+        assert_eq!(reader.words_of(1, 3).unwrap()[1023].load(Relaxed), 7);
+        theirs.words_of(1, 2).unwrap()[0].store(9, Relaxed);
+        assert_eq!(ours.bytes(1, 1).unwrap()[..2], [9, 0]);
+        // SAFETY: nobody refers to the page.
+        unsafe { ours.bytes_mut(3, 1) }.unwrap().fill(5);
+        assert_eq!(reader.bytes(2, 2).unwrap()[PAGE_LEN..], [5; PAGE_LEN]);
+        // SAFETY: as above.
+        let refused = unsafe { reader.bytes_mut(3, 1) }.unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
+        let mut bytes = [0; PAGE_LEN];
+        file.open().read_exact_at(&mut bytes, 3 * PAGE_LEN as u64).unwrap();
+        assert_eq!(bytes, [5; PAGE_LEN]);
+        assert!(!ours.was_cut() && !theirs.was_cut() && !reader.was_cut());
+    }
+
+    #[test]
+    fn a_map_is_there_before_its_file_is_so_long() {
+        let file = TestFile::new("grows", 0);
+        let (ours, theirs) = (file.map(), file.map());
+        reserve(&file.open(), 0, 3 * PAGE_LEN as u64).unwrap();
+        ours.words(2).unwrap()[1].store(7, Relaxed);
+        assert_eq!(theirs.words(2).unwrap()[1].load(Relaxed), 7);
+        assert!(!ours.was_cut() && !theirs.was_cut());
+    }
+
+    #[test]
+    fn pages_of_each_chunk_are_at_their_place_in_the_file() {
+        let numbers = [0_u32, (1 << 18) - 1, 1 << 18, (1 << 19) - 1, 1 << 19, (1 << 19) + 5];
+        let file = TestFile::new("chunks", (1 << 19) + 6);
+        let map = file.map();
+        for number in numbers {
+            file.open().write_all_at(&number.to_le_bytes(), u64::from(number) * 4096).unwrap();
+        }
+        for number in numbers {
+            assert_eq!(map.words(number).unwrap()[0].load(Relaxed), u64::from(number));
+            map.words(number).unwrap()[511].store(!u64::from(number), Relaxed);
+        }
+        for number in numbers {
+            let mut bytes = [0; 8];
+            file.open().read_exact_at(&mut bytes, u64::from(number) * 4096 + 4088).unwrap();
+            assert_eq!(u64::from_le_bytes(bytes), !u64::from(number));
+        }
+        let places = numbers.map(|number| map.words(number).unwrap().as_ptr());
+        assert_eq!(places, numbers.map(|number| map.words(number).unwrap().as_ptr()));
+        assert!(!map.was_cut());
+    }
+
+    #[test]
+    fn a_run_of_pages_is_in_one_chunk() {
+        let chunks = [0, (1 << 18) - 1, 1 << 18, (1 << 19) - 1, 1 << 19, 1 << 31, u32::MAX];
+        assert_eq!(chunks.map(chunk_of), [0, 0, 1, 1, 2, 14, 14]);
+        for chunk in 1..CHUNK_COUNT {
+            assert_eq!(chunk_of(first_page(chunk)), chunk);
+            assert_eq!(chunk_of(first_page(chunk) - 1), chunk - 1);
+            let before: usize = (0..chunk).map(|chunk| chunk_len(chunk).unwrap()).sum();
+            assert_eq!(before, first_page(chunk) as usize * PAGE_LEN);
+        }
+        assert!(is_run(0, 1 << 18) && is_run(1 << 18, 1 << 18) && is_run(1 << 31, 1 << 31));
+        let map = PageMap::anonymous();
+        for (first, count) in
+            [(0, 0), (9, 0), (0, (1 << 18) + 1), ((1 << 18) - 1, 2), (u32::MAX, 2)]
+        {
+            assert!(!is_run(first, count));
+            let errors = [map.words_of(first, count).err(), map.bytes(first, count).err()];
+            assert!(errors.iter().flatten().all(|e| e.kind() == io::ErrorKind::InvalidInput));
+            assert_eq!(errors.iter().flatten().count(), 2);
+        }
+    }
+
+    #[test]
+    fn pages_of_our_own_are_zero_and_one_for_all_threads() {
+        let map = PageMap::anonymous();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for page in [0, 77, 1 << 18, 3 << 18] {
+                        map.words(page).unwrap()[5].fetch_add(1, Relaxed);
+                    }
+                });
+            }
+        });
+        for page in [0, 77, 1 << 18, 3 << 18] {
+            let words = map.words(page).unwrap().each_ref().map(|word| word.load(Relaxed));
+            assert_eq!((words[4], words[5], words[6]), (0, 4, 0));
+        }
+        assert!(!map.was_cut());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_mapped_is_refused() {
+        let folder = File::open(std::env::temp_dir()).unwrap();
+        assert!(PageMap::of_file(folder, false).is_err());
+        let file = TestFile::new("unwritable", 1);
+        let refused = PageMap::of_file(File::open(&file.0).unwrap(), true).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
+    }
+
+    #[test]
+    fn a_child_of_a_fork_uses_the_map() {
+        let file = TestFile::new("forked", 2);
+        let map = file.map();
+        map.words(1).unwrap()[0].store(7, Relaxed);
+        // SAFETY: the child only loads and stores words, and ends without what the test harness has to do at the end.
+        let status = unsafe {
+            match libc::fork() {
+                0 => {
+                    let words = map.words(1);
+                    let is_there = words.is_ok_and(|words| words[0].swap(8, Relaxed) == 7);
+                    libc::_exit(i32::from(!is_there));
+                }
+                child => {
+                    let mut status = -1;
+                    assert_eq!(libc::waitpid(child, &mut status, 0), child);
+                    status
+                }
+            }
+        };
+        assert_eq!((status, map.words(1).unwrap()[0].load(Relaxed)), (0, 8));
+    }
+
+    /// Pages of a file that holds ones, which is cut to one page while the test goes on.
+    const CUT: u32 = 64;
+
+    fn cut_file(name: &str) -> TestFile {
+        let file = TestFile::new(name, 0);
+        file.open().write_all_at(&vec![1; CUT as usize * PAGE_LEN], 0).unwrap();
+        file
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_file_that_is_cut_gives_readers_zeros() {
+        const ONES: u64 = u64::from_le_bytes([1; 8]);
+        for round in 0..20 {
+            let file = cut_file("cut");
+            let map = PageMap::of_file(File::open(&file.0).unwrap(), false).unwrap();
+            let copied = |page| map.bytes(page, 1).unwrap().to_vec();
+            std::thread::scope(|scope| {
+                for thread in 0..4 {
+                    let (map, copied) = (&map, &copied);
+                    scope.spawn(move || {
+                        while !map.was_cut() {
+                            for page in (0..CUT).rev() {
+                                let word = map.words(page).unwrap()[thread].load(Relaxed);
+                                assert!(word == ONES || word == 0 && page > 0);
+                            }
+                        }
+                        for page in 1..CUT {
+                            assert!(copied(page).iter().all(|byte| *byte == 0));
+                        }
+                    });
+                }
+                std::thread::sleep(std::time::Duration::from_millis(round / 4));
+                file.open().set_len(PAGE_LEN as u64).unwrap();
+            });
+            assert_eq!(copied(0), [1; PAGE_LEN]);
+            assert!(map.was_cut());
+            let other = file.map();
+            assert_eq!(other.words(0).unwrap()[0].load(Relaxed), ONES);
+            assert!(!other.was_cut(), "it never saw the pages that are gone");
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_file_that_is_cut_under_a_writer_only_loses_what_it_writes() {
+        let file = cut_file("cut_writer");
+        let map = file.map();
+        file.open().set_len(PAGE_LEN as u64).unwrap();
+        assert!(!map.was_cut());
+        map.words(9).unwrap()[3].store(7, Relaxed);
+        assert!(map.was_cut());
+        assert_eq!(map.words(9).unwrap()[3].load(Relaxed), 7);
+        // SAFETY: nobody refers to the pages.
+        unsafe { map.bytes_mut(10, 5) }.unwrap().fill(5);
+        assert_eq!(map.words(0).unwrap()[0].load(Relaxed), u64::from_le_bytes([1; 8]));
+        assert_eq!(file.open().metadata().unwrap().len(), PAGE_LEN as u64);
+        file.open().set_len(u64::from(CUT) * PAGE_LEN as u64).unwrap();
+        let again = file.map();
+        assert_eq!(again.words(9).unwrap()[3].load(Relaxed), 0);
+        assert!(!again.was_cut() && map.was_cut());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_thread_of_the_library_survives_a_cut() {
+        let file = cut_file("cut_thread");
+        let map = file.map();
+        file.open().set_len(0).unwrap();
+        let read = move || (map.words(5).unwrap()[0].load(Relaxed), map.was_cut());
+        assert_eq!(crate::threads::spawn("bytewright", read).unwrap().join().unwrap(), (0, true));
+    }
+}
