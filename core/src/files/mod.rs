@@ -33,12 +33,16 @@ pub(crate) use commit_log::{
 pub(crate) use directory::name_beside;
 pub use directory::{Directory, Displaced, FileDirectory};
 pub(crate) use file_header::{FileKind, HEADER_LEN};
+#[allow(unused_imports, reason = "tables that processes share will use it")]
+pub(crate) use file_room::{punch, reserve};
 pub use file_writer::FileWriter;
 pub(crate) use found_file::begins_like;
 pub use found_file::{FoundFile, Stranger};
 pub(crate) use lock_holder::lock_holder;
 pub use mapping::Mapping;
 pub use memory_storage::MemoryStorage;
+#[allow(unused_imports, reason = "tables that processes share will use it")]
+pub(crate) use page_map::{PAGE_LEN, PageMap, PageNumber, is_run};
 pub use process_mark::ProcessMark;
 pub use shared_file::{FileSystem, FileVersion, LocalFileSystem, LockKind, SharedFile, SharedMode};
 pub use storage::{FileId, FileStatus, FileStorage, Storage, StorageMode};
