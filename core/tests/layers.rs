@@ -70,8 +70,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The files that may hold `unsafe`: records in memory that never moves, memory that is mapped, memory
-/// that the system writes to first, structs that other languages take over, the signals of a thread, what a fork waits
+/// The files that may hold `unsafe`: records in memory that never moves, memory that is mapped, words that
+/// processes share, memory that the system writes to first, structs that other languages take over, the signals of a thread, what a fork waits
 /// for, and one C library each.
 const UNSAFE_FILES: &[&str] = &[
     "forks.rs",
@@ -80,6 +80,7 @@ const UNSAFE_FILES: &[&str] = &[
     "heap/segment.rs",
     "bytes/isal.rs",
     "files/mapping.rs",
+    "files/shared_area/kernel.rs",
     "bytes/read_at.rs",
     "batch/arrow.rs",
     "input/device.rs",

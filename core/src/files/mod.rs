@@ -14,6 +14,7 @@ mod lock_holder;
 mod mapping;
 mod memory_storage;
 mod process_mark;
+mod shared_area;
 mod shared_file;
 mod storage;
 mod unnamed_directory;
