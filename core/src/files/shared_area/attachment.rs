@@ -312,3 +312,227 @@ fn is_remote(file: &File) -> bool {
     ];
     fstatfs(file).is_ok_and(|found| REMOTE.contains(&(found.f_type as u32)))
 }
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    //! Goal: each handle has a place of its own, for as long as it is there, in an area that counts.
+
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use super::*;
+    use crate::files::Mapping;
+    use crate::files::shared_area::kernel::in_forked_child;
+    use crate::files::shared_area::layout::{AREA_WORDS, PINS_MAX};
+    use crate::files::shared_area::other_process::{
+        Handle, LONG, Other, SHORT, Scratch, Stayed, join, joined, opened, refused, states, words,
+        write_turn,
+    };
+
+    #[test]
+    fn a_killed_process_holds_nothing_while_children_of_it_live_on() {
+        let file = Scratch::new("children");
+        let handle = join(&file.0);
+        let mut other = Other::start(&file.0);
+        let child = Stayed(other.ask("leave a child").parse().unwrap());
+        other.hear("answer ");
+        for what in ["take", "pin", "read"] {
+            other.ask(what);
+        }
+        assert!(refused(&handle, SHORT).message().contains("process"));
+        let keeps = |index| handle.is_byte_locked(index);
+        let index = (0..2).find(|index| *index != handle.index).unwrap();
+        assert!(!handle.is_alone() && keeps(index));
+        other.kill();
+        assert!(keeps(index), "the child has the file open");
+        assert!(handle.is_alone());
+        assert!(write_turn(&handle).last_owner_died());
+        assert_eq!(states(&handle), [(41, 42), (43, 44)]);
+        assert_eq!((handle.sweep(), handle.sweep()), (1, 0));
+        assert_eq!(states(&handle), []);
+        assert_eq!(join(&file.0).index, 2, "a record that the child keeps is passed");
+        drop(child);
+        while keeps(index) {
+            std::thread::yield_now();
+        }
+        assert_eq!(join(&file.0).index, index);
+    }
+
+    #[test]
+    fn records_are_used_again() {
+        let file = Scratch::new("records");
+        let stays = join(&file.0);
+        for _ in 0..2 * HANDLES_MAX {
+            assert_eq!(join(&file.0).index, 1);
+        }
+        for _ in 0..3 {
+            let mut other = Other::start(&file.0);
+            other.ask("pin");
+            other.kill();
+            assert_eq!(join(&file.0).index, 1);
+            assert_eq!(states(&stays), [], "what its last one had is freed");
+        }
+    }
+
+    #[test]
+    fn one_handle_or_one_pin_too_many_is_an_error_that_says_so() {
+        let file = Scratch::new("limits");
+        let words = words(&file.0);
+        let join = || Attachment::join(opened(&file.0), words.clone(), |_, _| Ok(()));
+        let mut handles: Vec<Handle> = (0..HANDLES_MAX).map(|_| join().unwrap()).collect();
+        let error = join().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit);
+        assert!(error.message().contains("fewer than 512 handles"), "{error}");
+        handles.truncate(2);
+        let mut pins: Vec<_> = (0..PINS_MAX as u64)
+            .map(|number| handles[number as usize % 2].pin(number, number).unwrap())
+            .collect();
+        let error = handles[0].pin(1, 1).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit);
+        assert!(error.message().contains("fewer than 768 snapshots"), "{error}");
+        assert_eq!(states(&handles[0]).len(), PINS_MAX);
+        handles[1].unpin(pins.pop().unwrap());
+        let _ = handles[0].pin(1, 1).unwrap();
+    }
+
+    #[test]
+    fn an_area_is_anew_for_the_first_and_after_the_last_who_leaves() {
+        let file = Scratch::new("anew");
+        let (first, is_new) = joined(&file.0);
+        assert!(is_new);
+        let number = first.use_number();
+        first.owner_words()[127].store(9, Relaxed);
+        let (second, is_new) = joined(&file.0);
+        assert!(!is_new && second.owner_words()[127].load(Relaxed) == 9);
+        assert_eq!(second.use_number(), number);
+        first.leave(|_| panic!("another one is there"));
+        let mut seen = 0;
+        second.leave(|words| seen = words[127].load(Relaxed));
+        assert_eq!(seen, 9);
+        let (third, is_new) = joined(&file.0);
+        assert!(is_new && third.owner_words()[127].load(Relaxed) == 0);
+        assert_ne!(third.use_number(), number);
+    }
+
+    #[test]
+    fn an_area_of_killed_processes_keeps_its_words_and_nothing_of_theirs() {
+        let file = Scratch::new("all_killed");
+        let mut other = Other::start(&file.0);
+        for what in ["take", "pin", "read"] {
+            other.ask(what);
+        }
+        words(&file.0)[32].store(5, Relaxed);
+        other.kill();
+        let (handle, is_new) = joined(&file.0);
+        assert!(!is_new && handle.owner_words()[0].load(Relaxed) == 5);
+        assert_eq!((handle.index, states(&handle)), (0, vec![]));
+        assert!(write_turn(&handle).last_owner_died());
+    }
+
+    #[test]
+    fn an_area_of_another_start_of_the_system_or_of_another_file_is_made_anew() {
+        let file = Scratch::new("stale");
+        // Layout, boot, device and inode.
+        for stale in 0..5 {
+            let words = words(&file.0);
+            drop(join(&file.0));
+            for word in words.iter().skip(8) {
+                word.store(u64::MAX, Relaxed);
+            }
+            words[stale].fetch_xor(1, Relaxed);
+            let (handle, is_new) = joined(&file.0);
+            assert!(is_new, "{stale}");
+            assert!(handle.owner_words().iter().all(|word| word.load(Relaxed) == 0));
+            assert_eq!(states(&handle), []);
+            assert!(!write_turn(&handle).last_owner_died());
+        }
+        let copy = Scratch::new("stale_copy");
+        let _handle = join(&file.0);
+        std::fs::copy(&file.0, &copy.0).unwrap();
+        assert!(joined(&copy.0).1);
+    }
+
+    #[test]
+    fn a_file_that_another_machine_uses_is_refused() {
+        let file = Scratch::new("machine");
+        let words = words(&file.0);
+        let handle = join(&file.0);
+        for (word, found) in [(1, "another machine"), (3, "another version of Bytewright")] {
+            words[word].fetch_xor(1, Relaxed);
+            let refused = Attachment::join(opened(&file.0), words.clone(), |_, _| Ok(()));
+            let error = refused.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Lock);
+            assert!(error.message().contains(found), "{error}");
+            words[word].fetch_xor(1, Relaxed);
+        }
+        assert!(!joined(&file.0).1);
+        drop(handle);
+    }
+
+    #[test]
+    fn an_error_of_the_preparation_leaves_a_new_area_unset_and_a_used_one_as_it_is() {
+        let file = Scratch::new("preparation");
+        let failing = |expected| {
+            let refuse = |is_new, words: &[AtomicU64]| {
+                assert_eq!((is_new, words.len()), (expected, 128));
+                Err(Error::new(ErrorKind::Corrupt, "no"))
+            };
+            Attachment::join(opened(&file.0), words(&file.0), refuse).unwrap_err()
+        };
+        assert_eq!(failing(true).kind(), ErrorKind::Corrupt);
+        let (handle, is_new) = joined(&file.0);
+        assert!(is_new && handle.index == 0);
+        assert_eq!(failing(false).kind(), ErrorKind::Corrupt);
+        assert!(handle.is_alone());
+        assert!(!joined(&file.0).1);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_and_an_area_that_is_too_small_are_errors() {
+        let file = Scratch::new("refused");
+        let words = words(&file.0);
+        let read_only = File::open(&file.0).unwrap();
+        let error = Attachment::join(read_only, words, |_, _| Ok(())).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Io(Some(_))), "{error}");
+        let few = Arc::new(Mapping::anonymous(AREA_WORDS - 1).unwrap());
+        let error = Attachment::join(opened(&file.0), few, |_, _| Ok(())).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Internal);
+    }
+
+    #[test]
+    fn a_forked_child_can_use_nothing_of_a_handle_and_takes_nothing_away() {
+        let file = Scratch::new("forked");
+        let [handle, other] = [join(&file.0), join(&file.0)];
+        let turn = write_turn(&handle);
+        handle.begin_reading(3, 4).unwrap();
+        let pin = handle.pin(5, 6).unwrap();
+        let mut held = Some((handle, turn, pin));
+        let is_content = in_forked_child(|| {
+            let (handle, turn, pin) = held.take().unwrap();
+            let is_closed = handle.take_turn(TurnKind::Sync, LONG).unwrap_err().kind()
+                == ErrorKind::Closed
+                && handle.begin_reading(1, 1).unwrap_err().kind() == ErrorKind::Closed
+                && handle.pin(1, 1).unwrap_err().kind() == ErrorKind::Closed;
+            handle.end_reading();
+            handle.unpin(pin);
+            drop(turn);
+            let swept = handle.sweep();
+            handle.leave(|_| panic!("not its own to end"));
+            // Its own place it can have.
+            let own = join(&file.0);
+            refused(&own, Duration::ZERO);
+            is_closed && swept == 0
+        });
+        assert!(is_content);
+        let (handle, turn, _pin) = held.take().unwrap();
+        assert_eq!(states(&other), [(3, 4), (5, 6)]);
+        refused(&other, Duration::ZERO);
+        assert!(!other.is_alone());
+        drop(turn);
+        drop(write_turn(&other));
+        drop(handle);
+        assert!(other.is_alone());
+    }
+}

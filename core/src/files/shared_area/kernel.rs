@@ -201,7 +201,8 @@ thread_local! {
 }
 
 /// Runs `child` in a forked process, and says whether it was content.
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 pub(super) fn in_forked_child(child: impl FnOnce() -> bool) -> bool {
     // SAFETY: the child runs `child` and ends without what the test harness has to do at the end. An alarm ends one that
     // waits for what no thread of it holds.

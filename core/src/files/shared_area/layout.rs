@@ -9,9 +9,11 @@
 //! 8, 16  the turns to write and to sync
 //! 24     process that is opening or closing a handle, and its namespaces
 //! 32     128 words of the owner
-//! 160    count of handle records in use, up to the last      168 the same of pins, and how often one was made
-//! 176    512 handle records of 8 words: process, its start, its namespaces, generation and root being read
-//! 4272   768 pins of 4 words: generation + 1, root, handle + 1
+//! 160    count of handle records in use, up to the last      168 the same of pins, how often one was made,
+//!                                                               and 1 while somebody needs a moment without
+//! 176    512 handle records of 8 words: process, its start, its namespaces, generation and root being read,
+//!        and how often that began
+//! 4272   768 pins of 4 words: generation + 1, root, handle + 1, and how often it was set
 //! ```
 
 use std::fs::File;
@@ -53,6 +55,7 @@ const OWNER_WORDS: usize = 32;
 const HANDLE_COUNT: usize = 160;
 const PIN_COUNT: usize = 168;
 const PINS_MADE: usize = 169;
+const PINS_PAUSE: usize = 170;
 const HANDLES: usize = 176;
 const HANDLE_WORDS: usize = 8;
 const PINS: usize = HANDLES + HANDLES_MAX * HANDLE_WORDS;
@@ -245,6 +248,11 @@ impl<W: SharedWords> AreaWords<W> {
         &self.words[PINS_MADE]
     }
 
+    /// Returns the word that is not 0 while somebody needs a moment in which no pin is made.
+    pub(super) fn pins_pause(&self) -> &AtomicU64 {
+        &self.words[PINS_PAUSE]
+    }
+
     pub(super) fn pin(&self, index: usize) -> PinRecord<'_> {
         let start = PINS + index * PIN_WORDS;
         PinRecord { words: &self.words[start..start + PIN_WORDS] }
@@ -274,6 +282,7 @@ impl HandleRecord<'_> {
     #[inline]
     pub(super) fn begin_reading(&self, generation: u64, root: u64) {
         // Who looks in between must not see the generation of one state with the root of another.
+        self.words[5].store(self.words[5].load(Relaxed).wrapping_add(1), Release);
         self.words[3].store(NO_GENERATION, Release);
         self.words[4].store(root, Release);
         self.words[3].store(generation, Release);
@@ -286,7 +295,7 @@ impl HandleRecord<'_> {
 
     /// Returns the generation and the root of the state that is being read.
     pub(super) fn read_state(&self) -> Option<(u64, u64)> {
-        let (generation, root) = stable_pair(&self.words[3], &self.words[4]);
+        let (generation, root) = stable_pair(&self.words[3], &self.words[4], &self.words[5]);
         (generation != NO_GENERATION).then_some((generation, root))
     }
 }
@@ -309,6 +318,7 @@ impl PinRecord<'_> {
     }
 
     pub(super) fn set(&self, generation: u64, root: u64) {
+        self.words[3].fetch_add(1, SeqCst);
         self.words[1].store(root, SeqCst);
         // 0 is for none, and no state has the generation that would become 0.
         self.words[0].store(generation.wrapping_add(1), SeqCst);
@@ -321,21 +331,84 @@ impl PinRecord<'_> {
 
     /// Returns the generation and the root of the state that is pinned.
     pub(super) fn state(&self) -> Option<(u64, u64)> {
-        let (generation, root) = stable_pair(&self.words[0], &self.words[1]);
+        let (generation, root) = stable_pair(&self.words[0], &self.words[1], &self.words[3]);
         generation.checked_sub(1).map(|generation| (generation, root))
     }
 }
 
-/// Returns a key and the value that belongs to it. The value changes only while the key is one of none, and a key that
-/// comes again has the same value.
-fn stable_pair(key: &AtomicU64, value: &AtomicU64) -> (u64, u64) {
-    let mut before = key.load(SeqCst);
+/// Returns a generation and the root that belongs to it. `changes` counts before each change, in which the generation is
+/// that of none before the root changes: without the count, one that went and came again would look as if it had stayed.
+fn stable_pair(generation: &AtomicU64, root: &AtomicU64, changes: &AtomicU64) -> (u64, u64) {
     loop {
-        let found = value.load(SeqCst);
-        let after = key.load(SeqCst);
-        if after == before {
-            return (after, found);
+        let before = (changes.load(SeqCst), generation.load(SeqCst));
+        let found = root.load(SeqCst);
+        let after_generation = generation.load(SeqCst);
+        if before == (changes.load(SeqCst), after_generation) {
+            return (after_generation, found);
         }
-        before = after;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    //! Goal: what is written and read at once is one thing or another, and never halves of both.
+
+    #![allow(clippy::unwrap_used)]
+
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::files::Mapping;
+
+    #[test]
+    fn a_state_that_went_and_came_again_does_not_look_as_if_it_had_stayed() {
+        let words = Mapping::anonymous(AREA_WORDS).unwrap();
+        let area = AreaWords::new(Arc::new(words)).unwrap();
+        let look = || {
+            let (handle, pin) = (area.handle(3), area.pin(4));
+            let counts = (handle.words[5].load(Relaxed), pin.words[3].load(Relaxed));
+            (handle.read_state(), pin.state(), counts)
+        };
+        let mut seen = Vec::new();
+        for state in [7, 8, 7] {
+            area.handle(3).begin_reading(state, state * 10);
+            area.pin(4).set(state, state * 10);
+            seen.push(look());
+            area.pin(4).free();
+        }
+        assert_eq!((seen[0].0, seen[0].1), (Some((7, 70)), Some((7, 70))));
+        assert_eq!((seen[2].0, seen[2].1), (seen[0].0, seen[0].1));
+        assert!(seen[0].2.0 != seen[2].2.0 && seen[0].2.1 != seen[2].2.1, "{seen:?}");
+    }
+
+    #[test]
+    fn the_generation_of_one_state_is_never_told_with_the_root_of_another() {
+        let words = Mapping::anonymous(AREA_WORDS).unwrap();
+        let area = &AreaWords::new(Arc::new(words)).unwrap();
+        let is_over = &AtomicBool::new(false);
+        let wrong = std::thread::scope(|scope| {
+            scope.spawn(move || {
+                while !is_over.load(Relaxed) {
+                    area.handle(3).begin_reading(7, 70);
+                    area.handle(3).begin_reading(8, 80);
+                }
+            });
+            scope.spawn(move || {
+                while !is_over.load(Relaxed) {
+                    for state in [7, 8] {
+                        area.pin(4).set(state, state * 10);
+                        area.pin(4).free();
+                    }
+                }
+            });
+            let looks =
+                (0..500_000).flat_map(|_| [area.handle(3).read_state(), area.pin(4).state()]);
+            // The first are of a record that nobody made.
+            let mut told = looks.flatten().filter(|(generation, _)| *generation != 0);
+            let wrong = told.find(|(generation, root)| generation * 10 != *root);
+            is_over.store(true, Relaxed);
+            wrong
+        });
+        assert_eq!(wrong, None);
     }
 }

@@ -20,5 +20,6 @@ mod process;
 mod reading;
 mod turn;
 
-#[cfg(all(test, target_os = "linux"))]
-mod tests;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod other_process;

@@ -109,7 +109,8 @@ impl ProcessStat {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     //! Goal: a process that lives is never taken for one that is gone, and one that is gone is known where it can be.
 

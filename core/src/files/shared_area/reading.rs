@@ -4,11 +4,22 @@
 //! A reader notes the state before it looks if that is still the current one, a writer makes another one current before it
 //! looks at the notes. With a fence between both steps of each, one of them sees the other.
 
-use std::sync::atomic::{Ordering::SeqCst, fence};
+use std::sync::atomic::{
+    Ordering::{Relaxed, SeqCst},
+    fence,
+};
+use std::thread;
+use std::time::Duration;
 
 use super::attachment::Attachment;
 use super::layout::{NO_GENERATION, PINS_MAX, SharedWords};
 use crate::error::{Error, ErrorKind, Result};
+
+/// Times that states are collected before who makes pins is asked to pause.
+const TRIES: u32 = 8;
+
+/// Such a pause, which is long beside the time to collect all states.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// State that a handle keeps readable, until it gives this back or leaves.
 #[derive(Debug)]
@@ -52,6 +63,7 @@ impl<W: SharedWords> Attachment<W> {
         if generation == NO_GENERATION {
             return Err(Error::internal("a state has the generation that is none"));
         }
+        self.let_collect();
         let claimed = self.claim_pin().or_else(|| (self.sweep() > 0).then(|| self.claim_pin())?);
         let Some(index) = claimed else {
             let message = format!(
@@ -79,25 +91,148 @@ impl<W: SharedWords> Attachment<W> {
 
     /// Fills `into` with the states that anybody reads or has pinned, each once: generation and root.
     pub(crate) fn read_states(&self, into: &mut Vec<(u64, u64)>) {
-        into.clear();
         fence(SeqCst);
-        loop {
-            let pins_made = self.area.pins_made().load(SeqCst);
-            self.states_of_handles(into);
-            into.extend((0..self.area.pin_count()).filter_map(|pin| self.area.pin(pin).state()));
-            // One that was pinned may be read since, and not be pinned any more.
-            self.states_of_handles(into);
-            // One that was read may be pinned since, at a place that was passed.
-            if self.area.pins_made().load(SeqCst) == pins_made {
-                break;
+        let mut tries = 0;
+        while !self.collect_states(into) {
+            tries += 1;
+            if tries >= TRIES {
+                self.area.pins_pause().store(1, SeqCst);
             }
+        }
+        if tries >= TRIES {
+            self.area.pins_pause().store(0, SeqCst);
         }
         into.sort_unstable();
         into.dedup();
     }
 
+    /// Fills `into` with the states; true if they are all.
+    fn collect_states(&self, into: &mut Vec<(u64, u64)>) -> bool {
+        let pins_made = self.area.pins_made().load(SeqCst);
+        into.clear();
+        self.states_of_handles(into);
+        into.extend((0..self.area.pin_count()).filter_map(|pin| self.area.pin(pin).state()));
+        // One that was pinned may be read since, and not be pinned any more.
+        self.states_of_handles(into);
+        // One that was read may be pinned since, at a place that was passed.
+        self.area.pins_made().load(SeqCst) == pins_made
+    }
+
+    /// Waits a moment if somebody could not collect the states because of all the pins that were made. Not longer, since he
+    /// may be stopped or dead.
+    fn let_collect(&self) {
+        let pause = self.area.pins_pause();
+        if pause.load(Relaxed) != 0 {
+            thread::sleep(PAUSE);
+            pause.store(0, Relaxed);
+        }
+    }
+
     fn states_of_handles(&self, into: &mut Vec<(u64, u64)>) {
         let handles = 0..self.area.handle_count();
         into.extend(handles.filter_map(|index| self.area.handle(index).read_state()));
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    //! Goal: a state that is needed is always told, and one that is not needed is told no more.
+
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::files::shared_area::other_process::{Other, Scratch, join, states};
+
+    #[test]
+    fn what_a_killed_reader_reads_and_has_pinned_is_freed_by_a_sweep() {
+        let file = Scratch::new("reader");
+        let handle = join(&file.0);
+        let mut other = Other::start(&file.0);
+        other.ask("read");
+        other.ask("pin");
+        other.ask("pin");
+        assert_eq!(states(&handle), [(41, 42), (43, 44)]);
+        assert_eq!(handle.sweep(), 0);
+        other.kill();
+        assert_eq!(handle.sweep(), 1);
+        assert_eq!(states(&handle), []);
+    }
+
+    #[test]
+    fn states_are_told_while_they_are_read_or_pinned() {
+        let file = Scratch::new("states");
+        let [reader, writer] = [join(&file.0), join(&file.0)];
+        assert_eq!(states(&writer), []);
+        reader.begin_reading(0, 7).unwrap();
+        assert_eq!(states(&writer), [(0, 7)]);
+        let pin = reader.pin(0, 7).unwrap();
+        reader.begin_reading(1, 8).unwrap();
+        let again = reader.pin(0, 7).unwrap();
+        assert_eq!(states(&writer), [(0, 7), (1, 8)], "each once");
+        reader.unpin(pin);
+        reader.end_reading();
+        assert_eq!(states(&writer), [(0, 7)]);
+        reader.unpin(again);
+        assert_eq!(states(&writer), []);
+        assert_eq!(reader.pin(u64::MAX, 1).unwrap_err().kind(), ErrorKind::Internal);
+        let _ = reader.pin(5, 6).unwrap();
+        drop(reader);
+        assert_eq!(states(&writer), [], "what a handle has goes with it");
+    }
+
+    #[test]
+    fn who_pins_pauses_once_for_who_collects_states() {
+        let file = Scratch::new("pause");
+        let handle = join(&file.0);
+        let pause = handle.area.pins_pause();
+        pause.store(1, Relaxed);
+        let began = std::time::Instant::now();
+        let pin = handle.pin(1, 2).unwrap();
+        assert!(began.elapsed() >= PAUSE && pause.load(Relaxed) == 0);
+        handle.unpin(pin);
+    }
+
+    #[test]
+    fn a_state_that_is_held_by_turns_is_never_missing_and_none_is_made_up() {
+        let file = Scratch::new("moving");
+        let [reader, writer] = [join(&file.0), join(&file.0)];
+        let is_over = &AtomicBool::new(false);
+        reader.begin_reading(7, 70).unwrap();
+        std::thread::scope(|scope| {
+            let reading = scope.spawn(move || {
+                while !is_over.load(Relaxed) {
+                    let pin = reader.pin(7, 70).unwrap();
+                    reader.begin_reading(8, 80).unwrap();
+                    reader.begin_reading(7, 70).unwrap();
+                    reader.unpin(pin);
+                }
+            });
+            let is_right = |found: &Vec<(u64, u64)>| {
+                let is_known = found.iter().all(|state| [(7, 70), (8, 80)].contains(state));
+                is_known && found.contains(&(7, 70))
+            };
+            let mut found = (0..20_000).map(|_| states(&writer));
+            let wrong = found.find(|found| !is_right(found));
+            // Before the test may fail, so that the reader ends.
+            is_over.store(true, Relaxed);
+            reading.join().unwrap();
+            assert_eq!(wrong, None);
+        });
+    }
+
+    #[test]
+    fn pins_of_the_killed_are_freed_when_all_are_in_use() {
+        let file = Scratch::new("pins_of_killed");
+        let handle = join(&file.0);
+        let mut other = Other::start(&file.0);
+        other.ask("pin");
+        let _pins: Vec<_> =
+            (1..PINS_MAX as u64).map(|number| handle.pin(number, 0).unwrap()).collect();
+        other.kill();
+        let _ = handle.pin(1, 0).unwrap();
+        assert!(handle.pin(1, 0).is_err());
     }
 }

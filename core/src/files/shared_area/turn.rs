@@ -237,3 +237,223 @@ impl<W: SharedWords> Attachment<W> {
         Error::new(ErrorKind::Closed, message)
     }
 }
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    //! Goal: one handle at a time has a turn, and no death of another takes it away.
+
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+    use rustix::process::Signal;
+
+    use super::*;
+    use crate::files::shared_area::kernel::SYSTEM_CALLS;
+    use crate::files::shared_area::other_process::{
+        LONG, Other, SHORT, Scratch, join, refused, write_turn,
+    };
+
+    #[test]
+    fn a_turn_that_nobody_has_is_taken_and_given_back_without_the_system() {
+        let file = Scratch::new("alone");
+        let handle = join(&file.0);
+        drop(write_turn(&handle));
+        let calls = SYSTEM_CALLS.get();
+        for _ in 0..100_000 {
+            let turn = handle.take_turn(TurnKind::Write, Duration::ZERO).unwrap();
+            assert!(!turn.last_owner_died());
+            turn.give_back();
+        }
+        assert_eq!(SYSTEM_CALLS.get(), calls);
+    }
+
+    #[test]
+    fn two_handles_of_a_process_keep_each_other_out() {
+        let file = Scratch::new("two_handles");
+        let [first, second] = [join(&file.0), join(&file.0)];
+        assert!(!first.is_alone() && !second.is_alone());
+        let turn = write_turn(&first);
+        let sync = second.take_turn(TurnKind::Sync, Duration::ZERO).unwrap();
+        let error = refused(&second, Duration::ZERO);
+        assert!(error.message().ends_with("found it taken by another object of this process"));
+        let error = refused(&second, SHORT);
+        assert!(error.message().ends_with("of this process for 0.15 seconds"), "{error}");
+        let error = refused(&first, LONG);
+        assert!(error.message().contains("this handle has it"), "{error}");
+        drop((turn, sync));
+        assert!(!write_turn(&second).last_owner_died());
+        drop(second);
+        assert!(first.is_alone());
+    }
+
+    #[test]
+    fn who_waits_gets_the_turn_when_it_is_given_back_and_may_end_the_waiting() {
+        let file = Scratch::new("waits");
+        let [first, second] = [join(&file.0), join(&file.0)];
+        let turn = write_turn(&first);
+        let mut looks = 0;
+        let mut check = || {
+            looks += 1;
+            if looks == 3 { Err(Error::new(ErrorKind::Argument, "enough")) } else { Ok(()) }
+        };
+        let error = second.take_turn_with(TurnKind::Write, LONG, &mut check).unwrap_err();
+        assert_eq!((error.message(), looks), ("enough", 3));
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| drop(write_turn(&second)));
+            std::thread::sleep(SHORT);
+            assert!(!waiting.is_finished());
+            drop(turn);
+            waiting.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn threads_with_a_handle_each_lose_no_step_of_each_other() {
+        let file = Scratch::new("threads");
+        let sum = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let handle = join(&file.0);
+                    for _ in 0..2000 {
+                        let turn = write_turn(&handle);
+                        sum.store(sum.load(Relaxed) + 1, Relaxed);
+                        drop(turn);
+                    }
+                });
+            }
+        });
+        assert_eq!(sum.load(Relaxed), 8000);
+    }
+
+    #[test]
+    fn who_waits_gets_the_turn_though_another_takes_it_again_and_again() {
+        let file = Scratch::new("hog");
+        let handle = join(&file.0);
+        let mut hog = Other::start(&file.0);
+        hog.tell("hog");
+        while handle.take_turn(TurnKind::Write, Duration::ZERO).is_ok() {
+            std::thread::yield_now();
+        }
+        for _ in 0..20 {
+            let began = Instant::now();
+            drop(write_turn(&handle));
+            assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+        }
+    }
+
+    #[test]
+    fn processes_keep_each_other_out_and_errors_name_the_one() {
+        let file = Scratch::new("two_processes");
+        let handle = join(&file.0);
+        let mut other = Other::start(&file.0);
+        assert_eq!(other.ask("take"), "false");
+        let holder = format!("process {} (", other.process.id());
+        for timeout in [Duration::ZERO, SHORT] {
+            let error = refused(&handle, timeout);
+            assert!(error.message().contains(&holder), "{error}");
+        }
+        assert_eq!(other.ask("give"), "done");
+        let turn = write_turn(&handle);
+        other.tell("take");
+        std::thread::sleep(SHORT);
+        drop(turn);
+        assert_eq!(other.hear("answer "), "false");
+    }
+
+    #[test]
+    fn the_turn_of_a_killed_process_is_taken_and_told_until_it_is_mended() {
+        let file = Scratch::new("killed");
+        let handle = join(&file.0);
+        let mut other = Other::start(&file.0);
+        other.ask("take");
+        other.kill();
+        assert!(write_turn(&handle).last_owner_died());
+        let mut turn = handle.take_turn(TurnKind::Write, Duration::ZERO).unwrap();
+        assert!(turn.last_owner_died(), "nobody mended it");
+        turn.mend();
+        assert!(!turn.last_owner_died());
+        drop(turn);
+        assert!(!write_turn(&handle).last_owner_died());
+        assert!(handle.is_alone());
+    }
+
+    #[test]
+    fn the_turn_of_a_killed_process_is_told_to_who_takes_its_record() {
+        let file = Scratch::new("record_of_killed");
+        let mut other = Other::start(&file.0);
+        other.ask("take");
+        let waiting = join(&file.0);
+        other.kill();
+        let index = join(&file.0).index;
+        assert_ne!(index, waiting.index, "that of the killed one");
+        assert!(waiting.take_turn(TurnKind::Write, Duration::ZERO).unwrap().last_owner_died());
+    }
+
+    #[test]
+    fn a_stopped_process_keeps_its_turn_and_goes_on() {
+        let file = Scratch::new("stopped");
+        let handle = join(&file.0);
+        let mut other = Other::start(&file.0);
+        other.ask("take");
+        other.signal(Signal::STOP);
+        let error = refused(&handle, Duration::from_millis(400));
+        let holder = format!("found it taken by process {} (", other.process.id());
+        assert!(error.message().contains(&holder), "{error}");
+        assert!(!handle.is_alone());
+        assert_eq!(handle.sweep(), 0);
+        other.signal(Signal::CONT);
+        other.ask("give");
+        assert!(!write_turn(&handle).last_owner_died());
+    }
+
+    #[test]
+    fn processes_that_are_killed_at_any_moment_lose_no_step_that_they_told() {
+        let file = Scratch::new("counted");
+        let handle = join(&file.0);
+        let mut random = u64::from(std::process::id());
+        let mut next = |below: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888);
+            (random >> 33) % below
+        };
+        let mut others: Vec<Other> = Vec::new();
+        let (mut told, mut killed) = (0, 0);
+        for _ in 0..30 {
+            while others.len() < 8 {
+                let mut other = Other::start(&file.0);
+                other.tell("count");
+                others.push(other);
+            }
+            std::thread::sleep(Duration::from_micros(next(20_000)));
+            let index = next(8) as usize;
+            told += others.swap_remove(index).counted();
+            killed += 1;
+        }
+        for other in others {
+            told += other.counted();
+            killed += 1;
+        }
+        let turn = write_turn(&handle);
+        let sum = handle.owner_words()[0].load(Relaxed);
+        assert!((told..=told + killed).contains(&sum), "{sum} of {told} by {killed}");
+        drop(turn);
+        handle.sweep();
+        assert!(handle.is_alone());
+    }
+
+    #[test]
+    fn a_turn_that_outlives_its_handle_is_told_as_one_of_the_dead_and_changes_nothing() {
+        let file = Scratch::new("outlives");
+        let [first, second] = [join(&file.0), join(&file.0)];
+        let turn = write_turn(&first);
+        drop(first);
+        let mut taken = second.take_turn(TurnKind::Write, Duration::ZERO).unwrap();
+        assert!(taken.last_owner_died());
+        taken.mend();
+        drop(turn);
+        let third = join(&file.0);
+        refused(&third, Duration::ZERO);
+        drop(taken);
+        assert!(!write_turn(&third).last_owner_died());
+    }
+}
