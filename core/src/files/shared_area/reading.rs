@@ -196,6 +196,27 @@ mod tests {
     }
 
     #[test]
+    fn states_are_collected_though_others_pin_without_end() {
+        let file = Scratch::new("without_end");
+        let [reader, writer] = [join(&file.0), join(&file.0)];
+        // So many that to collect them takes longer than to pin one. The first place is free.
+        let mut pins: Vec<_> = (0..600).map(|number| writer.pin(number, 1).unwrap()).collect();
+        writer.unpin(pins.swap_remove(0));
+        let is_over = &AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let reading = scope.spawn(move || {
+                while !is_over.load(Relaxed) {
+                    reader.unpin(reader.pin(0, 1).unwrap());
+                }
+            });
+            let least = (0..300).map(|_| states(&writer).len()).min();
+            is_over.store(true, Relaxed);
+            reading.join().unwrap();
+            assert_eq!(least, Some(599));
+        });
+    }
+
+    #[test]
     fn a_state_that_is_held_by_turns_is_never_missing_and_none_is_made_up() {
         let file = Scratch::new("moving");
         let [reader, writer] = [join(&file.0), join(&file.0)];
