@@ -35,6 +35,8 @@ pub(crate) use lock_holder::lock_holder;
 pub use mapping::Mapping;
 pub use memory_storage::MemoryStorage;
 pub use process_mark::ProcessMark;
+#[allow(unused_imports, reason = "tables in files are to use it")]
+pub(crate) use shared_area::{AREA_WORDS, Attachment, SharedTurn, SharedWords, StatePin, TurnKind};
 pub use shared_file::{FileSystem, FileVersion, LocalFileSystem, LockKind, SharedFile, SharedMode};
 pub use storage::{FileId, FileStatus, FileStorage, Storage, StorageMode};
 pub(crate) use unnamed_directory::UnnamedDirectory;

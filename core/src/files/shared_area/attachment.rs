@@ -20,7 +20,7 @@ use crate::files::ProcessMark;
 /// Time to wait for another handle that is opened or closed.
 const OPENING_PATIENCE: Duration = Duration::from_secs(10);
 
-/// The same where waiting is not worth much.
+/// Time to wait for that where it is not worth much.
 const SWEEP_PATIENCE: Duration = Duration::from_millis(200);
 
 /// Longest pause between two tries.

@@ -9,9 +9,9 @@
 //! A byte stays locked while any process has the open file: also children that were forked, and did not open anything. So
 //! a handle is gone, too, if its process has ended as `/proc` tells. Where that is not known for sure, it is there.
 //!
-//! What a forked child inherits is its parent's: it can use nothing of it, and changes nothing by dropping it.
+//! A forked child can use nothing of what it inherits here, and changes nothing by dropping it.
 
-#![allow(dead_code, reason = "tables in files are to use it")]
+#![allow(dead_code, unused_imports, reason = "tables in files are to use it")]
 
 mod attachment;
 mod kernel;
@@ -23,3 +23,8 @@ mod turn;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod other_process;
+
+pub(crate) use attachment::Attachment;
+pub(crate) use layout::{AREA_WORDS, SharedWords, TurnKind};
+pub(crate) use reading::StatePin;
+pub(crate) use turn::SharedTurn;

@@ -84,7 +84,7 @@ fn own_namespaces() -> Option<u64> {
     Some(numbers.rotate_left(32) ^ times)
 }
 
-/// What `/proc` tells of a process.
+/// Process as `/proc` tells of it.
 struct ProcessStat {
     start: u64,
     /// All its threads have ended, and its parent has not asked for it yet.

@@ -2,11 +2,11 @@
 //! nobody has, and to give it back, is one atomic operation.
 //!
 //! ```text
-//! 63      32  31       30    29         9    0
-//! ┌─────────┬─────────┬─────┬───────┬──┬──────┐
-//! │ taken   │ somebody│died │ next  │  │handle│   handle + 1, 0 for none
-//! │ how often sleeps  │     │ waits │  │      │
-//! └─────────┴─────────┴─────┴───────┴──┴──────┘
+//! bits 32..64   how often the turn was taken
+//! bit 31        somebody sleeps, or did just now
+//! bit 30        a handle died while it had the turn, and nobody has put right since what it left
+//! bit 29        somebody has waited for long
+//! bits 0..10    handle that has the turn, + 1; 0 for none
 //! ```
 //!
 //! Who waits sleeps in the kernel on the lower half, in slices, after which it looks if the handle is still there. It takes
