@@ -34,7 +34,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("query", &["options", "batch", "error"]),
     (
         "table",
-        &["options", "files", "heap", "batch", "wire", "threads", "panics", "forks", "error"],
+        &[
+            "options", "bytes", "files", "heap", "batch", "wire", "threads", "panics", "forks",
+            "error",
+        ],
     ),
     (
         "export",
@@ -71,8 +74,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// The files that may hold `unsafe`: records in memory that never moves, memory that is mapped, the signal that says that
-/// mapped memory is missing, memory that the system writes to first, structs that other languages take over, the signals of a
-/// thread, what a fork waits for, and one C library each.
+/// mapped memory is missing, words that processes share, pages that one writer changes, memory that the system writes to first,
+/// structs that other languages take over, the signals of a thread, what a fork waits for, and one C library each.
 const UNSAFE_FILES: &[&str] = &[
     "forks.rs",
     "heap/memory.rs",
@@ -83,6 +86,7 @@ const UNSAFE_FILES: &[&str] = &[
     "files/mapping.rs",
     "files/no_bus_guard.rs",
     "files/page_map.rs",
+    "files/shared_area/kernel.rs",
     "bytes/read_at.rs",
     "batch/arrow.rs",
     "input/device.rs",

@@ -6,9 +6,21 @@ use std::path::{Path, PathBuf};
 
 use super::storage::FileId;
 
+/// Words for a holder that the system does not tell.
+pub(crate) const UNKNOWN_HOLDER: &str = "another process or handle";
+
 /// Who has a file locked: "process 4711 (ruby)", or in general words where the system does not tell.
 pub(crate) fn lock_holder(file: Option<FileId>) -> String {
-    file.and_then(told_holder).unwrap_or_else(|| "another process or handle".to_owned())
+    file.and_then(told_holder).unwrap_or_else(|| UNKNOWN_HOLDER.to_owned())
+}
+
+/// Words for a process that keeps others out.
+pub(crate) fn named_process(number: u32) -> String {
+    if number == std::process::id() {
+        return "another object of this process".to_owned();
+    }
+    let name = fs::read_to_string(format!("/proc/{number}/comm")).unwrap_or_default();
+    format!("process {number} ({})", name.trim_end())
 }
 
 fn told_holder(file: FileId) -> Option<String> {
@@ -17,11 +29,7 @@ fn told_holder(file: FileId) -> Option<String> {
     let locks = numbers.filter_map(|number| Some((lock_of(number, file)?, number)));
     // Readers may have locks on parts of a file that someone writes.
     let (_, number) = locks.max()?;
-    if number == std::process::id() {
-        return Some("another object of this process".to_owned());
-    }
-    let name = fs::read_to_string(format!("/proc/{number}/comm")).unwrap_or_default();
-    Some(format!("process {number} ({})", name.trim_end()))
+    Some(named_process(number))
 }
 
 /// The kinds of locks, the strongest last.

@@ -20,6 +20,7 @@ mod memory_storage;
 #[allow(dead_code, reason = "tables that processes share will use it")]
 mod page_map;
 mod process_mark;
+mod shared_area;
 mod shared_file;
 mod storage;
 mod unnamed_directory;
@@ -44,6 +45,8 @@ pub use memory_storage::MemoryStorage;
 #[allow(unused_imports, reason = "tables that processes share will use it")]
 pub(crate) use page_map::{PAGE_LEN, PageMap, PageNumber, is_run};
 pub use process_mark::ProcessMark;
+#[allow(unused_imports, reason = "tables in files are to use it")]
+pub(crate) use shared_area::{AREA_WORDS, Attachment, SharedTurn, SharedWords, StatePin, TurnKind};
 pub use shared_file::{FileSystem, FileVersion, LocalFileSystem, LockKind, SharedFile, SharedMode};
 pub use storage::{FileId, FileStatus, FileStorage, Storage, StorageMode};
 pub(crate) use unnamed_directory::UnnamedDirectory;
