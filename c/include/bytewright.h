@@ -1142,6 +1142,15 @@ enum bw_status bw_table_scan(const struct bw_table *table,
                              struct bw_error *error);
 
 /**
+ * Removes the entries of a range of an ordered table, all of them or, on an error, none, and sets `count` to how many there
+ * were. `range` may be null for all entries.
+ */
+enum bw_status bw_table_delete_range(struct bw_table *table,
+                                     const struct bw_range *range,
+                                     uint64_t *count,
+                                     struct bw_error *error);
+
+/**
  * Moves to the next entry; `BW_STATUS_NONE` after the last. Key and value are there until the next call with this scan.
  */
 enum bw_status bw_scan_next(struct bw_scan *scan, struct bw_slice *key, struct bw_slice *value, struct bw_error *error);

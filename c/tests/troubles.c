@@ -163,11 +163,18 @@ static void change_many(bw_table *table, const char *folder, uint64_t *answer) {
   bw_slice keys[2] = {{TEXT("own 1")}, {TEXT("own 2")}}, values[2] = {{TEXT("a")}, {TEXT("b")}};
   bw_table *other = NULL;
   uint64_t count = 1;
+  bw_range range = BW_RANGE_INIT;
   (void)folder;
   EXPECT_STATUS(BW_STATUS_OK, bw_table_put_many(table, keys, values, 2, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_get_many(table, keys, 2, add_value, answer, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_delete(table, keys[0].data, keys[0].len, &error));
-  EXPECT_STATUS(BW_STATUS_OK, bw_table_delete(table, keys[1].data, keys[1].len, &error));
+  if (is_tree(table)) {
+    range.prefix.data = (const uint8_t *)"own ", range.prefix.len = 4;
+    EXPECT_STATUS(BW_STATUS_OK, bw_table_delete_range(table, &range, &count, &error));
+    EXPECT(count == 1);
+  } else {
+    EXPECT_STATUS(BW_STATUS_OK, bw_table_delete(table, keys[1].data, keys[1].len, &error));
+  }
   EXPECT_STATUS(BW_STATUS_OK, bw_table_new(BW_TABLE_KIND_HASH, &other, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_put_many(other, keys, values, 2, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_clear(other, &error));
@@ -1323,7 +1330,7 @@ static const struct {
   {"open a table", "bw_table_open bw_table_new bw_adb_open "},
   {"read an entry", "bw_table_get bw_table_get_into bw_table_get_with bw_table_contains bw_table_get_many bw_table_len "},
   {"change an entry", "bw_table_put bw_table_create bw_table_append bw_table_delete bw_table_shift bw_table_increment "},
-  {"change many entries", "bw_table_put_many bw_table_clear bw_adb_call "},
+  {"change many entries", "bw_table_put_many bw_table_delete_range bw_table_clear bw_adb_call "},
   {"walk a table", "bw_table_scan bw_scan_next bw_scan_free bw_table_cursor bw_cursor_first bw_cursor_last bw_cursor_next "
                    "bw_cursor_prev bw_cursor_seek bw_cursor_entry bw_cursor_free "},
   {"use a snapshot", "bw_table_snapshot bw_snapshot_len bw_snapshot_get bw_snapshot_scan bw_snapshot_free "},

@@ -77,6 +77,28 @@ for my $kind (grep { $_->[1] =~ /Tree/ } Kinds::all()) {
         is_deeply([$snapshot->prefix("b")->keys], [grep { /^b/ } @sorted], "of a snapshot, too");
     };
 
+    subtest "ranges of $name are deleted" => sub {
+        my $table = $class->new(@options);
+        my %all = map { $_ => uc } qw(a b b1 b2 c d);
+        $table->clear;
+        $table->put_many(%all);
+        is($table->delete_range(prefix => "x"), 0, "none");
+        is($table->delete_range(from => "c", to => "b"), 0, "nor these");
+        my $back = $table->transaction;
+        is($table->delete_range(prefix => "b"), 3, "those with a prefix");
+        is_deeply([$table->keys], [qw(a c d)]);
+        $back->abort;
+        is_deeply({ $table->scan->all }, \%all, "a transaction takes them back");
+        is($table->delete_range(from => "b1", reverse => 1, limit => 2), 2, "the last two");
+        is_deeply([$table->keys], [qw(a b b1 b2)]);
+        is($table->delete_range(from => "b", to => "b1"), 2, "both ends");
+        is_deeply([$table->keys], [qw(a b2)]);
+        ok(!eval { $table->delete_range(below => "b"); 1 });
+        like("$@", qr/expected from, to, prefix, reverse or limit as an option, found "below"/);
+        is($table->delete_range, 2, "all");
+        is($table->count, 0);
+    };
+
     subtest "a cursor of $name moves both ways" => sub {
         my $table = $class->new(@options);
         $table->clear;

@@ -454,6 +454,27 @@ PPCODE:
     if (bw_table_scan(table->table, or_all(&range), &scan, &error)) die_of(aTHX_ &error);
     PUSHs(scan_object(aTHX_ scan, is_text, table->is_tainted));
 
+UV
+_delete_range(self, from, to, prefix, reverse, limit)
+    SV *self
+    SV *from
+    SV *to
+    SV *prefix
+    bool reverse
+    UV limit
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    uint64_t count = 0;
+    const bw_range range = range_of(aTHX_ from, to, prefix, reverse, limit, table_of(self)->is_text);
+    Table *table = table_of(self);
+    if (is_open(aTHX_ table)) {
+        if (bw_table_delete_range(table->table, &range, &count, &error)) die_of(aTHX_ &error);
+        table->lost_entries = TRUE;
+    }
+    RETVAL = (UV)count;
+OUTPUT:
+    RETVAL
+
 void
 snapshot(self)
     SV *self

@@ -250,5 +250,14 @@ class TreeTable(_Ordered[_S, _V], _Changeable[_S, _V]):
     def fromkeys(
         cls, keys: Iterable[Any], value: Any = None, /, *, text: bool = True, values: Literal["string", "integer"] | _Objects = "string"
     ) -> TreeTable[Any, Any]: ...
+    def delete_range(
+        self,
+        first: _S | None = None,
+        last: _S | None = None,
+        *,
+        prefix: _S | None = None,
+        reverse: bool = False,
+        limit: int | None = None,
+    ) -> int: ...
     def snapshot(self) -> TreeSnapshot[_S, _V]: ...
     def cursor(self) -> Cursor[_S, _V]: ...

@@ -52,7 +52,7 @@ class TakenBack(Exception):
 
 
 def run_step(table, step):
-    check_keys(step, "do", "key", "value", "by", "prefix", "steps", "gives", "raises", "outer", "beside", "inner", "end")
+    check_keys(step, "do", "key", "value", "by", "from", "to", "prefix", "steps", "gives", "raises", "outer", "beside", "inner", "end")
     if step["do"] == "overlap":
         asyncio.run(overlap_tasks(table, step))
         overlap_objects(table, step)
@@ -78,6 +78,8 @@ def done(table, step):
             return len(table)
         case "entries":
             return list(table.range(prefix=step["prefix"]) if "prefix" in step else table.items())
+        case "delete range":
+            return table.delete_range(step.get("from"), step.get("to"), prefix=step.get("prefix"))
         case "floor":
             return table.floor(step["key"])
         case "ceiling":

@@ -211,12 +211,36 @@ def test_an_ordered_table_selects_ranges(tmp_path):
     assert repr(TreeTable().range("a", prefix="b")) == "<TreeTable.range(first='a', prefix='b')>"
 
 
+def test_an_ordered_table_deletes_ranges(tmp_path):
+    with TreeTable.open(tmp_path / "t.bwt") as table:
+        table.update({f"k{number:02}": str(number) for number in range(20)})
+        with pytest.raises(ZeroDivisionError), table.transaction():
+            assert table.delete_range(prefix="k") == 20
+            assert not table
+            raise ZeroDivisionError
+        assert table.delete_range("k03", "k05") == 3
+        assert table.delete_range(prefix="k1", reverse=True, limit=2) == 2
+        assert list(table.keys()) == ["k00", "k01", "k02", "k06", "k07", "k08", "k09"] + [f"k{number}" for number in range(10, 18)]
+        assert table.delete_range(last="k09", limit=2) == 2
+        assert table.delete_range(prefix="x") == table.delete_range("k05", "k04") == table.delete_range(limit=0) == 0
+        assert table.delete_range(first="k10") == 8
+        assert table.delete_range() == 5 and not table
+        with pytest.raises(TypeError):
+            table.delete_range(1)
+        with pytest.raises(TypeError):
+            table.delete_range(range="k")
+    with pytest.raises(bytewright.ClosedError):
+        table.delete_range(prefix="k")
+
+
 def test_a_hashed_table_refuses_ranges():
     table = HashTable({"a": "1"})
     with pytest.raises(bytewright.ArgumentError, match="expected an ordered table"):
         reversed(table.keys())
     with pytest.raises(bytewright.ArgumentError, match="expected an ordered table"):
         table.cursor()
+    with pytest.raises(bytewright.ArgumentError, match="expected an ordered table"):
+        table.delete_range(prefix="a")
     assert not hasattr(table, "range")
 
 

@@ -201,13 +201,17 @@ class ChangeAnEntry(Tables):
 
 class ChangeManyEntries(Tables):
     def run_one(self, table):
-        entries = {of_thread(f"own {number}"): "x" * 100 for number in range(300)}
+        own = f"{of_thread('own')} "
+        entries = {f"{own}{number}": "x" * 100 for number in range(300)}
         table.update(entries)
         table.update(iter(entries.items()))
         found = len(table.get_many(list(entries))) - table.get_many(list(entries)).count(None)
         with table.transaction():
-            for key in entries:
-                del table[key]
+            if isinstance(table, TreeTable):
+                assert table.delete_range(prefix=own) == len(entries)
+            else:
+                for key in entries:
+                    del table[key]
         other = table.copy() | type(table).fromkeys(entries, "x")
         other |= entries
         other.clear()
@@ -881,7 +885,7 @@ METHODS = {
     "open a table": ["Table.open"],
     "read an entry": ["Table.get", "Table.get_many", "Table.first", "Table.last", "Table.floor", "Table.ceiling"],
     "change an entry": [f"Table.{name}" for name in ("append", "create", "delete", "increment", "pop", "popitem", "setdefault")],
-    "change many entries": ["Table.update", "Table.clear", "Table.copy", "Table.fromkeys"],
+    "change many entries": ["Table.update", "Table.clear", "Table.copy", "Table.fromkeys", "Table.delete_range"],
     "walk a table": [
         *(f"Table.{name}" for name in ("items", "keys", "values", "range", "cursor")),
         *(f"Cursor.{name}" for name in ("first", "last", "next", "prev", "seek")),

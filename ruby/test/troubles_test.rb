@@ -73,6 +73,7 @@ class TroublesTest < TestCase
                                      tables.each { |table| table.update(table) }
                                      tables.each { |table| refused { table.delete_if { table.close } } }
                                    }) do |tables|
+    tables.last.update("own" => "1").delete_range(prefix: "own")
     tables.map { |table| table.update("a" => "1", "b" => "2").transform_values!(&:itself).delete_if { false }.to_h.slice("a", "b") }
   end
   operation("walk a table", set_up: TABLES, itself: ->(tables) { tables.each { |table| refused { table.each { table.close } } } }) do |tables|
@@ -397,7 +398,7 @@ class TroublesTest < TestCase
                        "StringSet === include? member?; Snapshot [] fetch key? values_at",
     "change an entry" => "Table []= append create delete increment replace shift store; " \
                          "ADB []= adddouble addint delete out put putcat putkeep store; StringSet << add add? delete delete?",
-    "change many entries" => "Table clear compact! delete_if filter! keep_if merge! rehash reject! select! transform_keys! " \
+    "change many entries" => "Table clear compact! delete_if delete_range filter! keep_if merge! rehash reject! select! transform_keys! " \
                              "transform_values! update; ADB clear misc vanish; StringSet clear delete_if merge subtract",
     "walk a table" => "Entries < <= == > >= as_json count deconstruct_keys each each_key each_pair each_value empty? encode_with entries eql? " \
                       "except filter flatten has_value? hash inspect invert key keys length merge rassoc reject select slice to_a to_h " \

@@ -1,8 +1,11 @@
 //! Arguments of the commands for tables.
 
 use std::ffi::OsString;
+use std::ops::Bound;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use bytewright::table::KeyRange;
 use bytewright::table::file::OpenOptions;
 use clap::{Arg, Args as ArgGroup, Subcommand, ValueEnum};
 
@@ -14,6 +17,7 @@ Examples:
   bytewright table put users.bwt alice '{\"age\": 30}'
   bytewright table get users.bwt alice bob
   bytewright table scan users.bwt --prefix a --json
+  bytewright table delete users.bwt --from a --to b
   bytewright table convert old.tch new.bwh
   bytewright table check new.bwh
   bytewright table backup users.bwt users-monday.bwt
@@ -110,21 +114,57 @@ pub(crate) struct PutArgs {
     pub(crate) wait: Wait,
 }
 
-/// Delete keys.
+/// Delete keys, or all keys of a range.
 ///
 /// All are deleted on disk together when the command ends. If a key is missing, the exit code is
-/// 1; the others are deleted.
+/// 1; the others are deleted. A range is of an ordered table, and its number of entries is
+/// printed.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct DeleteArgs {
     /// The table.
     pub(crate) file: PathBuf,
 
     /// Keys to delete.
-    #[arg(required = true, value_name = "KEY")]
+    #[arg(value_name = "KEY", conflicts_with_all = ["from", "to", "prefix"],
+        required_unless_present_any = ["from", "to", "prefix"])]
     pub(crate) keys: Vec<OsString>,
 
     #[command(flatten)]
+    pub(crate) range: RangeArgs,
+
+    #[command(flatten)]
     pub(crate) wait: Wait,
+}
+
+/// Range of keys of an ordered table.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct RangeArgs {
+    /// Only keys from this one.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) from: Option<OsString>,
+
+    /// Only keys up to and including this one.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) to: Option<OsString>,
+
+    /// Only keys with this prefix.
+    #[arg(long, value_name = "PREFIX", conflicts_with_all = ["from", "to"])]
+    pub(crate) prefix: Option<OsString>,
+}
+
+impl RangeArgs {
+    /// Returns the keys that it selects, the lowest first; None for all.
+    pub(crate) fn keys(&self) -> Option<KeyRange> {
+        let bound = |key: &Option<OsString>| match key {
+            Some(key) => Bound::Included(key.as_bytes().to_vec()),
+            None => Bound::Unbounded,
+        };
+        match &self.prefix {
+            Some(prefix) => Some(KeyRange::prefix(prefix.as_bytes())),
+            None if self.from.is_none() && self.to.is_none() => None,
+            None => Some(KeyRange { from: bound(&self.from), to: bound(&self.to), reverse: false }),
+        }
+    }
 }
 
 /// Print entries, in the order of keys if the table has one.
@@ -137,17 +177,8 @@ pub(crate) struct ScanArgs {
     /// The table.
     pub(crate) file: PathBuf,
 
-    /// Only keys from this one.
-    #[arg(long, value_name = "KEY")]
-    pub(crate) from: Option<OsString>,
-
-    /// Only keys up to and including this one.
-    #[arg(long, value_name = "KEY")]
-    pub(crate) to: Option<OsString>,
-
-    /// Only keys with this prefix.
-    #[arg(long, value_name = "PREFIX", conflicts_with_all = ["from", "to"])]
-    pub(crate) prefix: Option<OsString>,
+    #[command(flatten)]
+    pub(crate) range: RangeArgs,
 
     /// The last key first; ordered tables only.
     #[arg(long)]

@@ -45,6 +45,29 @@ fn what_was_put_is_got_until_it_is_deleted() {
 }
 
 #[test]
+fn a_range_is_deleted_at_once_and_counted() {
+    let folder = folder();
+    let delete = |range: &[&str]| {
+        printed(&folder, &[&["put", "t.bwt", "bb", "4"][..]].concat());
+        let told = printed(&folder, &[&["delete", "t.bwt"], range].concat());
+        (told, printed(&folder, &["scan", "t.bwt", "--keys"]))
+    };
+    let told = |text: &str, left: &str| (text.to_owned(), left.to_owned());
+    assert_eq!(delete(&["--prefix", "x"]), told("t.bwt: 0 entries deleted\n", "a\nb\nbb\nc\n"));
+    assert_eq!(delete(&["--prefix", "b"]), told("t.bwt: 2 entries deleted\n", "a\nc\n"));
+    assert_eq!(delete(&["--from", "bb", "--to", "c"]), told("t.bwt: 2 entries deleted\n", "a\n"));
+    assert_eq!(delete(&["--from", ""]), told("t.bwt: 2 entries deleted\n", ""));
+    for args in [&[][..], &["a", "--prefix", "a"], &["--prefix", "a", "--to", "b"]] {
+        assert_eq!(folder.run(&[&["table", "delete", "t.bwt"], args].concat()).code, 2, "{args:?}");
+    }
+    printed(&folder, &["put", "t.bwh", "a", "1"]);
+    let hashed = folder.run(&["table", "delete", "t.bwh", "--prefix", "a"]);
+    assert_eq!(hashed.code, 2);
+    assert!(hashed.stderr.contains("expected an ordered table"), "{}", hashed.stderr);
+    assert_eq!(printed(&folder, &["get", "t.bwh", "a"]), "1\n");
+}
+
+#[test]
 fn a_key_that_is_not_there_fails_after_those_that_are() {
     let folder = folder();
     let missing = "bytewright: t.bwt: no entry for the key \"x\"\n";

@@ -397,6 +397,29 @@ fn a_snapshot_is_of_the_kind_of_its_table_and_selects_where_there_is_order() {
 }
 
 #[test]
+fn a_range_is_deleted_by_turns_and_in_the_transaction_of_its_caller() {
+    each_kind("host-tables-8", |handle, host| {
+        for key in [b"a", b"b", b"c"] {
+            put(handle, host, key, key).unwrap();
+        }
+        let selection = Selection { range: KeyRange::ALL.starting_at(b"b"), limit: None };
+        if handle.kind() == TableKind::Hashed {
+            assert_eq!(kind_of(handle.delete_range(host, &selection)), ErrorKind::Argument);
+            assert_eq!(handle.len(host).unwrap(), 3);
+            return;
+        }
+        handle.begin(host.by(1, 1)).unwrap();
+        assert_eq!(handle.delete_range(host, &selection).unwrap(), 2);
+        assert_eq!(kind_of(handle.delete_range(host.by(1, 2), &selection)), ErrorKind::Lock);
+        handle.end(host.by(1, 1), 0, false).unwrap();
+        assert_eq!(handle.delete_range(host.by(1, 2), &selection).unwrap(), 2);
+        assert_eq!(handle.len(host).unwrap(), 1);
+        handle.close(host).unwrap();
+        assert_eq!(kind_of(handle.delete_range(host, &selection)), ErrorKind::Closed);
+    });
+}
+
+#[test]
 fn a_backup_is_written_without_the_hosts_lock_and_leaves_the_turn_to_others() {
     let folder = Folder::new("session_tables_backup");
     each_kind("host-tables-6", |handle, host| {

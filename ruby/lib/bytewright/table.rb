@@ -159,6 +159,19 @@ module Bytewright
       modify { batch { each(**range) { |key, value| delete(key) if yield(key, value) } } }
     end
 
+    # Takes a range of entries out, all or none of them, without showing them to anybody.
+    #
+    #   table.delete_range(prefix: "tmp:")
+    #   table.delete_range(range: "2026-11-01"..."2026-12-01")
+    #
+    # @param range (see Entries#each)
+    # @return [Integer] how many entries there were
+    # @raise [ArgumentError] where it is a HashTable
+    def delete_range(**range)
+      check_frozen
+      remove_range(range)
+    end
+
     # Of a range of entries, keeps some. Entries that are not in the range stay.
     #
     # @param range (see Entries#each)

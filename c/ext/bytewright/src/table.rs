@@ -87,6 +87,10 @@ impl bw_table {
         self.content.as_table_mut()
     }
 
+    pub(crate) fn content_mut(&mut self) -> &mut FileTable {
+        &mut self.content
+    }
+
     pub(crate) fn ordered(&self) -> Result<&dyn OrderedTable> {
         match &self.content {
             FileTable::Ordered(table) => Ok(&**table),

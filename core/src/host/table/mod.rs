@@ -257,11 +257,11 @@ impl<C: Clone> TableHandle<C> {
     fn change<H: TurnHost<Caller = C>, R>(
         &self,
         host: &H,
-        work: impl FnOnce(&mut dyn Table) -> Result<R>,
+        work: impl FnOnce(&mut TableContent) -> Result<R>,
     ) -> Outcome<R, H> {
         self.wait(host)?;
         let mut content = self.content.try_borrow_mut().map_err(|_| used_by_itself())?;
-        let outcome = guard(|| content.table_mut().and_then(work));
+        let outcome = guard(|| work(&mut content));
         drop(content);
         if self.note_change() {
             self.report_memory(host);
@@ -307,9 +307,18 @@ impl<C: Clone> TableHandle<C> {
         cost: Cost,
         mut work: impl FnMut(&mut dyn Table) -> Result<R> + Send,
     ) -> Outcome<R, H> {
+        self.change_content_by_cost(host, cost, |content| work(content.table_mut()?))
+    }
+
+    fn change_content_by_cost<H: TurnHost<Caller = C>, R: Send>(
+        &self,
+        host: &H,
+        cost: Cost,
+        work: impl FnMut(&mut TableContent) -> Result<R> + Send,
+    ) -> Outcome<R, H> {
         self.wait(host)?;
         match cost == Cost::Long || self.look(|content| Ok(content.table()?.waits_for_disk()))? {
-            true => self.change_at_length(host, |content| work(content.table_mut()?)),
+            true => self.change_at_length(host, work),
             false => self.change(host, work),
         }
     }

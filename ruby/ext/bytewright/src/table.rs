@@ -219,6 +219,12 @@ impl TableObject {
         this.run(ruby, TableHandle::clear)
     }
 
+    /// `table.remove_range(keywords)`: deletes the entries that the keywords select, or all, and gives their number.
+    fn remove_range(ruby: &Ruby, this: &Self, keywords: RHash) -> Result<u64, Error> {
+        let selection = selection_of(ruby, keywords)?;
+        this.run(ruby, |handle, host| handle.delete_range(host, &selection))
+    }
+
     /// `table.put_strings(keys, values)`: all of them, or none.
     fn put_strings(ruby: &Ruby, this: &Self, keys: RArray, values: RArray) -> Result<(), Error> {
         let packed = pack_strings(ruby, keys, values)?;
@@ -380,6 +386,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     table.define_private_method("in_file?", method!(TableObject::is_in_file, 0))?;
     table.define_private_method("in_use?", method!(TableObject::is_in_use, 0))?;
     table.define_private_method("remove_all", method!(TableObject::clear, 0))?;
+    table.define_private_method("remove_range", method!(TableObject::remove_range, 1))?;
     table.define_private_method("scan", method!(TableObject::scan, 1))?;
     table.define_private_method("take_snapshot", method!(TableObject::take_snapshot, 0))?;
     table.define_private_method("write_all", method!(TableObject::sync, 0))?;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use bytewright::host::Outcome;
 use bytewright::host::table::{Cost, TableContent, TableHandle};
 use bytewright::table::file::TableKind;
-use bytewright::table::{self, BackupOptions, StatField, ValueType};
+use bytewright::table::{self, BackupOptions, Selection, StatField, ValueType};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -319,6 +319,25 @@ impl Table {
     #[pyo3(name = "_put_all")]
     fn put_all(&self, py: Python<'_>, pairs: &Bound<'_, PyAny>) -> PyResult<()> {
         bulk::put_all(py, self, pairs)
+    }
+
+    /// Takes the entries out whose keys are from `first` to `last`, both included, and begin with `prefix`, all or none of them,
+    /// and returns their number. With `limit` at most so many, the first ones, or with `reverse` the last ones.
+    ///
+    /// Raises `ArgumentError` for a `HashTable`.
+    #[pyo3(signature = (first = None, last = None, *, prefix = None, reverse = false, limit = None))]
+    fn delete_range(
+        &self,
+        py: Python<'_>,
+        first: Option<&Bound<'_, PyAny>>,
+        last: Option<&Bound<'_, PyAny>>,
+        prefix: Option<&Bound<'_, PyAny>>,
+        reverse: bool,
+        limit: Option<u64>,
+    ) -> PyResult<u64> {
+        let range = selection::range(self.strings, first, last, prefix, reverse)?;
+        let selection = Selection { range, limit };
+        self.run(py, |handle, host| handle.delete_range(host, &selection))
     }
 
     /// Takes all entries out.
