@@ -169,6 +169,7 @@ static void ranges_and_cursors_need_an_order(bw_table *table, bool is_ordered) {
   EXPECT_STATUS(BW_STATUS_OK, bw_cursor_first(cursor, &error));
   bw_cursor_free(cursor);
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_delete_range(table, &range, NULL, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_begin(table, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_delete_range(table, &range, &count, &error));
   EXPECT(count == 2);
   EXPECT_STATUS(BW_STATUS_NONE, bw_table_contains(table, TEXT("m3"), &error));
@@ -177,6 +178,8 @@ static void ranges_and_cursors_need_an_order(bw_table *table, bool is_ordered) {
   EXPECT(count > 0);
   EXPECT_STATUS(BW_STATUS_OK, bw_table_len(table, &count, &error));
   EXPECT(count == 0);
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_abort(table, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_contains(table, TEXT("m3"), &error));
   bw_error_clear(&error);
 }
 
