@@ -34,7 +34,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("query", &["options", "batch", "error"]),
     (
         "table",
-        &["options", "files", "heap", "batch", "wire", "threads", "panics", "forks", "error"],
+        &[
+            "options", "bytes", "files", "heap", "batch", "wire", "threads", "panics", "forks",
+            "error",
+        ],
     ),
     (
         "export",

@@ -5,8 +5,10 @@ use std::ops::Bound;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use bytewright::table::KeyRange;
+use bytewright::export::OutputOptions;
 use bytewright::table::file::OpenOptions;
+use bytewright::table::{DumpFormat, KeyRange};
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, Args as ArgGroup, Subcommand, ValueEnum};
 
 use super::Format;
@@ -21,6 +23,8 @@ Examples:
   bytewright table convert old.tch new.bwh
   bytewright table check new.bwh
   bytewright table backup users.bwt users-monday.bwt
+  bytewright table dump users.bwt --format sql | sqlite3 users.db
+  mdb_dump -s prices folder | bytewright table load prices.bwt
 
 FILE is a hashed table (.bwh), an ordered table (.bwt), or, to be read, a hash or tree file of Tokyo
 Cabinet (.tch, .tcb). The content tells which; the name counts only for a file that is to be made.
@@ -48,6 +52,8 @@ pub(crate) enum TableCommand {
     Check(CheckArgs),
     Convert(ConvertArgs),
     Backup(BackupArgs),
+    Dump(DumpArgs),
+    Load(LoadArgs),
     Merge(MergeArgs),
 }
 
@@ -274,6 +280,48 @@ pub(crate) struct BackupArgs {
     /// Replace an existing table, unless a program is writing to it.
     #[arg(long)]
     pub(crate) replace: bool,
+}
+
+/// Write a table as text that other programs read.
+///
+/// The text has the commits from before the command began, and the bytes of values as they are
+/// stored. Its file appears when it is complete and on disk.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct DumpArgs {
+    /// The table: .bwh, .bwt, or .tch or .tcb of Tokyo Cabinet.
+    pub(crate) file: PathBuf,
+
+    /// db, which db_load reads, lmdb, which mdb_load reads, or sql, statements that sqlite3 reads
+    /// for a table of the columns key and value.
+    #[arg(long, value_name = "FORMAT", default_value = DumpFormat::NAMES[0],
+        value_parser = PossibleValuesParser::new(DumpFormat::NAMES))]
+    pub(crate) format: String,
+
+    /// Where to write it; `-`, the default, is standard output. An older file is replaced when the
+    /// new one is complete.
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) replacing: NamedArgs<OutputOptions>,
+}
+
+/// Put the entries of a dump into a table.
+///
+/// Reads what table dump, db_dump, mdb_dump or sqlite3's .dump of a table of two columns wrote,
+/// compressed or not. All entries are put on disk together; if one is wrong, none is. A missing
+/// table is created: hashed if its name ends in .bwh, ordered if in .bwt.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct LoadArgs {
+    /// The table.
+    pub(crate) file: PathBuf,
+
+    /// The dump; `-`, the default, is standard input.
+    #[arg(value_name = "DUMP", default_value = "-")]
+    pub(crate) dump: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) wait: Wait,
 }
 
 /// Choice of the value that is kept of several.

@@ -4,6 +4,7 @@
 //! lock. Such work takes long, and keeps the table for its caller meanwhile ([`Turn`]); so does a transaction.
 
 mod content;
+mod dumps;
 mod operations;
 mod steps;
 mod transaction;
