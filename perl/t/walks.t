@@ -77,6 +77,30 @@ for my $kind (grep { $_->[1] =~ /Tree/ } Kinds::all()) {
         is_deeply([$snapshot->prefix("b")->keys], [grep { /^b/ } @sorted], "of a snapshot, too");
     };
 
+    subtest "a dump of $name is loaded again" => sub {
+        my $table = $class->new(@options);
+        my %all = ("" => "empty", a => "", "b\0\n'" => "\xff\\", k => "x" x 300_000);
+        my $path = Kinds::path(".dump");
+        $table->clear;
+        $table->put_many(%all);
+        for my $format (qw(db lmdb sql)) {
+            is($table->dump($path, format => $format), 4, $format);
+            my $other = Bytewright::HashTable->new;
+            $other->put(a => "old");
+            is($other->load($path), 4);
+            is_deeply({ $other->scan->all }, \%all);
+        }
+        open(my $file, ">", $path) or die;
+        print $file "VERSION=3\nformat=print\ntype=btree\nHEADER=END\n a\n 2\n";
+        close($file);
+        ok(!eval { $table->load($path); 1 });
+        like("$@", qr/expected DATA=END, found the end of the input in line 7/);
+        is($@->kind, "truncated");
+        is_deeply({ $table->scan->all }, \%all, "nothing is changed");
+        ok(!eval { $table->dump($path, format => "csv"); 1 } && "$@" =~ /expected one of db, lmdb, sql/);
+        ok(!eval { $table->dump($path, replace => 1); 1 } && "$@" =~ /expected format or force as an option, found replace/);
+    };
+
     subtest "ranges of $name are deleted" => sub {
         my $table = $class->new(@options);
         my %all = map { $_ => uc } qw(a b b1 b2 c d);

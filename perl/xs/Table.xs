@@ -351,6 +351,37 @@ CODE:
 OUTPUT:
     RETVAL
 
+UV
+_dump(self, path, format, force)
+    SV *self
+    const char *path
+    const char *format
+    bool force
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    uint64_t count = 0;
+    Table *table = table_of(self);
+    if (is_open(aTHX_ table) && bw_table_dump(table->table, path, format, force, &count, &error)) die_of(aTHX_ &error);
+    RETVAL = (UV)count;
+OUTPUT:
+    RETVAL
+
+UV
+_load(self, path)
+    SV *self
+    const char *path
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    uint64_t count = 0;
+    Table *table = table_of(self);
+    if (is_open(aTHX_ table)) {
+        table->is_tainted = TRUE;
+        if (bw_table_load(table->table, path, &count, &error)) die_of(aTHX_ &error);
+    }
+    RETVAL = (UV)count;
+OUTPUT:
+    RETVAL
+
 void
 FIRSTKEY(self)
     SV *self

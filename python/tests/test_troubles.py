@@ -310,6 +310,59 @@ class BackATableUp(Tables):
         super().itself()
 
 
+class DumpATable(Tables):
+    files = (*Tables.files, "d")
+
+    def run_one(self, table):
+        path = self.path(f"d{id(table)}")
+        found = []
+        for form in ("db", "lmdb", "sql"):
+            table.dump(path, format=form)
+            copy = TreeTable()
+            copy.load(path)
+            found.append({key: value for key, value in copy.items() if key in ENTRIES})
+        return found
+
+    def grow(self):
+        table = HashTable({str(number): "x" * 10_000 for number in range(300)})
+        try:
+            table.dump(self.folder / "d")
+        finally:
+            assert not (self.folder / "d").exists()
+
+    def itself(self):
+        for table in self.tables[2:]:
+            with pytest.raises(bytewright.ArgumentError):
+                table.dump(table.path, force=True)
+        self.check()
+        super().itself()
+
+
+class LoadADump(Tables):
+    files = (*Tables.files, "d")
+
+    def run_one(self, table):
+        path = self.path(f"d{id(table)}")
+        TreeTable(ENTRIES).dump(path)
+        return table.load(path), {key: value for key, value in table.items() if key in ENTRIES}
+
+    def grow_one(self, table, number):
+        path = self.folder / "d"
+        if not path.exists():
+            TreeTable({f"more {place}": "x" * 10_000 for place in range(3)}).dump(path)
+        with TreeTable() as other:
+            other.load(path)
+        table.load(path)
+        table.update({f"more {number} {place}": "x" * 10_000 for place in range(3)})
+
+    def itself(self):
+        for table in self.tables[2:]:
+            with pytest.raises(bytewright.FormatError):
+                table.load(table.path)
+        self.check()
+        super().itself()
+
+
 class CloseATable(Tables):
     files = (*Tables.files, "c")
 
@@ -660,6 +713,8 @@ OPERATIONS = {
     "run a transaction": RunATransaction,
     "sync or compact a table": SyncOrCompactATable,
     "back a table up": BackATableUp,
+    "dump a table": DumpATable,
+    "load a dump": LoadADump,
     "close a table": CloseATable,
     "run a transaction of a store": RunATransactionOfAStore,
     "open a capture": OpenACapture,
@@ -897,6 +952,8 @@ METHODS = {
     "run a transaction": ["Table.transaction"],
     "sync or compact a table": ["Table.sync", "Table.compact", "Table.stat"],
     "back a table up": ["Table.backup"],
+    "dump a table": ["Table.dump"],
+    "load a dump": ["Table.load"],
     "close a table": ["Table.close"],
     "run a transaction of a store": ["pstore.open", *(f"pstore.Store.{name}" for name in ("close", "get", "items", "keys", "values"))],
     # Live capture needs rights of its own: python/tests/test_live.py interrupts it.

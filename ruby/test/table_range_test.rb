@@ -72,11 +72,11 @@ class TableRangeTest < TableCase
     transaction: [], sync: [], compact: [], compact!: [], rehash: [], stat: [], to_hash: [], transform_keys: [],
     transform_keys!: [], floor: %w[a], ceiling: %w[a], default: [], deconstruct_keys: [[]], inspect: [], to_s: [], hash: [],
     eql?: [1], "==": [1], "<": [{}], "<=": [{}], ">": [{}], ">=": [{}], close: [], closed?: [], encoding: [], path: [],
-    cursor: [], to_proc: []
+    cursor: [], to_proc: [], load: %w[none]
   }.freeze
 
   # Methods that take a Hash of their own, which keywords become: of entries, of names, or the json library's options.
-  WITH_HASH = %i[update merge! merge replace fetch to_json as_json encode_with backup].freeze
+  WITH_HASH = %i[update merge! merge replace fetch to_json as_json encode_with backup dump].freeze
 
   def plain(result)
     case result

@@ -41,16 +41,15 @@ fn owned(entries: &[(&[u8], &[u8])]) -> Entries {
     entries.iter().map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
 }
 
+fn take(text: &mut Vec<u8>, piece: &mut Vec<u8>) -> bytewright::Result<()> {
+    text.append(piece);
+    Ok(())
+}
+
 fn text_of(table: &dyn Table, kind: TableKind, format: DumpFormat) -> Vec<u8> {
     let mut dump = Dump::of(table, kind, format).unwrap();
     let mut text = Vec::new();
-    while dump
-        .step(&mut |piece| {
-            text.append(piece);
-            Ok(())
-        })
-        .unwrap()
-    {}
+    while dump.step(&mut |piece| take(&mut text, piece)).unwrap() {}
     assert_eq!(dump.written(), table.len().unwrap());
     text
 }
@@ -160,7 +159,7 @@ fn text_that_is_cut_or_changed_is_an_error_or_entries_however_it_comes() {
                 changed[place] = random.below(256) as u8;
                 let (whole, pieces) = (decoded(&changed, 4096), decoded(&changed, 1));
                 let told = |found: &bytewright::Result<Entries>| {
-                    found.as_ref().map(Clone::clone).map_err(ToString::to_string)
+                    found.clone().map_err(|error| error.to_string())
                 };
                 assert_eq!(told(&whole), told(&pieces), "{place}");
             }
@@ -275,7 +274,7 @@ fn files_of_tokyo_cabinet_are_dumped_where_each_key_has_one_value() {
         let origin = Origin::open(folder.join(name), false).unwrap();
         let mut dump = Dump::of_origin(&origin, DumpFormat::Db).unwrap();
         let mut text = Vec::new();
-        while dump.step(&mut |piece| Ok(text.append(piece))).unwrap() {}
+        while dump.step(&mut |piece| take(&mut text, piece)).unwrap() {}
         let header = if is_hash { "type=hash\n" } else { "type=btree\n" };
         assert!(String::from_utf8_lossy(&text).contains(header));
         assert_eq!(decoded(&text, 4096).unwrap().len() as u64, origin.len().unwrap());

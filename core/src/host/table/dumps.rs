@@ -13,17 +13,19 @@ use crate::table::{Dump, DumpFormat, DumpReader};
 
 impl<C: Clone> TableHandle<C> {
     /// Writes the entries as they are now to the file at `path`, as [`DumpFile`] does, while other callers use the table, and
-    /// returns how many there are.
+    /// returns how many there are. It never replaces the table's own file, and another table, a capture or a store only with
+    /// `force`.
     pub fn dump<H: TurnHost<Caller = C>>(
         &self,
         host: &H,
         path: &Path,
         format: DumpFormat,
-        options: &OutputOptions,
+        force: bool,
     ) -> Outcome<u64, H> {
+        let options = OutputOptions::made_of(self.path.borrow().iter(), force);
         let dump = self.read(host, |content| Dump::of(content.table()?, self.kind(), format))?;
         let mut state = DumpProgress::Taken(dump);
-        step_by_step(host, &mut || state.step(path, options))?;
+        step_by_step(host, &mut || state.step(path, &options))?;
         Ok(state.entry_count())
     }
 

@@ -11,7 +11,7 @@ mod transaction;
 mod walk;
 
 use std::cell::{Cell, RefCell};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -67,6 +67,8 @@ pub struct TableHandle<C> {
     turn: Turn<C>,
     transactions: Transactions,
     is_in_file: Cell<bool>,
+    /// Path of the file, which no output of this table replaces.
+    path: RefCell<Option<PathBuf>>,
     values: Cell<ValueType>,
     /// True if the end of a transaction waits for a disk.
     commits_wait: Cell<bool>,
@@ -102,6 +104,7 @@ impl<C: Clone> TableHandle<C> {
             turn: Turn::default(),
             transactions: Transactions::default(),
             is_in_file: Cell::new(false),
+            path: RefCell::default(),
             values: Cell::new(ValueType::BYTES),
             commits_wait: Cell::new(false),
             reported: Reported { bytes: Cell::new(0), changes_left: Cell::new(CHANGES_MIN) },
@@ -114,6 +117,11 @@ impl<C: Clone> TableHandle<C> {
         self.content.replace(TableContent::File(table));
         self.is_in_file.set(true);
         self.commits_wait.set(options.sync == SyncMode::Commit);
+    }
+
+    /// Notes where the file is, wherever the process goes afterwards.
+    pub fn note_path(&self, path: &Path) {
+        self.path.replace(std::path::absolute(path).ok());
     }
 
     /// Returns the kind of the table.

@@ -1,6 +1,6 @@
 //! The forms of text that a table can be written in.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, excerpt};
 
 /// Form of a dump. A reader tells which one it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,7 +35,8 @@ impl DumpFormat {
         let found = Self::ALL.iter().find(|format| format.name() == name);
         found.copied().ok_or_else(|| {
             let known = Self::NAMES.join(", ");
-            let message = format!("expected one of {known} as the format of a dump, found {name}");
+            let found = excerpt(name);
+            let message = format!("expected one of {known} as the format of a dump, found {found}");
             Error::new(ErrorKind::Argument, message)
         })
     }
