@@ -16,7 +16,7 @@ sub scan {
     return $entries->_scan(_arguments(@_));
 }
 
-# How many entries of a range there were, which are deleted.
+# Deletes the entries of a range, and returns how many there were.
 sub delete {
     my $table = shift;
     return $table->_delete_range(_arguments(@_));

@@ -27,7 +27,7 @@ const STEP_LEN: usize = 4096;
 /// # }
 /// ```
 pub struct Dump {
-    /// The same entries, which are counted first where the header tells their size.
+    /// Another scan over them, which is counted first where the header tells their size.
     counted: Option<Box<dyn Scan>>,
     entries: Box<dyn Scan>,
     encoder: DumpEncoder,

@@ -6,7 +6,7 @@ use crate::error::Result;
 /// Bytes of a word or a name.
 const WORD_MAX: usize = 256;
 
-/// What a byte brought.
+/// Token, or part of one, that a byte brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SqlToken {
     /// A word or a name, which [`SqlTokens::word`] has.
