@@ -1112,6 +1112,28 @@ enum bw_status bw_table_backup(const struct bw_table *table,
                                struct bw_error *error);
 
 /**
+ * Writes the entries of a table as they are now as text that other programs read to the file at `path`, which has its name when
+ * it is whole, and sets `count` to their number. `format` is "db" or null (for `db_load` of Berkeley DB), "lmdb" (for `mdb_load`
+ * of LMDB) or "sql" (for `sqlite3`). The table's own file is never replaced, and another table, a capture or a store only with
+ * `force`.
+ */
+enum bw_status bw_table_dump(const struct bw_table *table,
+                             const char *path,
+                             const char *format,
+                             bool force,
+                             uint64_t *count,
+                             struct bw_error *error);
+
+/**
+ * Puts the entries of the dump at `path` into a table, all of them or, on an error, none, and sets `count` to their number. The
+ * dump is one of `bw_table_dump`, `db_dump`, `mdb_dump`, or of `sqlite3` of a table of two columns, compressed or not.
+ */
+enum bw_status bw_table_load(struct bw_table *table,
+                             const char *path,
+                             uint64_t *count,
+                             struct bw_error *error);
+
+/**
  * Reads and checks all of the table file at `path`, also one of Tokyo Cabinet's (.tch, .tcb). Sets `records` to the number of
  * entries that can be read, also if it returns damage.
  */
@@ -1140,6 +1162,15 @@ enum bw_status bw_table_scan(const struct bw_table *table,
                              const struct bw_range *range,
                              struct bw_scan **out,
                              struct bw_error *error);
+
+/**
+ * Removes the entries of a range of an ordered table, all of them or, on an error, none, and sets `count` to how many there
+ * were. `range` may be null for all entries.
+ */
+enum bw_status bw_table_delete_range(struct bw_table *table,
+                                     const struct bw_range *range,
+                                     uint64_t *count,
+                                     struct bw_error *error);
 
 /**
  * Moves to the next entry; `BW_STATUS_NONE` after the last. Key and value are there until the next call with this scan.

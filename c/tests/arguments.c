@@ -55,6 +55,9 @@ static void texts_of_tables(const char *text) {
   EXPECT_SHORT(bw_table_open("/nowhere/a.bwt", &options, &other, &error));
   EXPECT_SHORT(bw_table_set_values(table, text, &error));
   EXPECT_SHORT(bw_table_backup(table, text, false, &error));
+  EXPECT_SHORT(bw_table_dump(table, text, NULL, false, &records, &error));
+  EXPECT_SHORT(bw_table_dump(table, "/nowhere/a.dump", text, false, &records, &error));
+  EXPECT_SHORT(bw_table_load(table, text, &records, &error));
   EXPECT_SHORT(bw_table_check(text, &records, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_close(table, &error));
   table = NULL;

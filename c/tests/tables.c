@@ -141,11 +141,14 @@ static void ranges_and_cursors_need_an_order(bw_table *table, bool is_ordered) {
   bw_scan *scan = NULL;
   bw_cursor *cursor = NULL;
   bw_slice key, value;
+  uint64_t count = 0;
   range.prefix = slice("m");
   range.reverse = true;
   range.limit = 2;
   if (!is_ordered) {
     EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_scan(table, &range, &scan, &error));
+    EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_delete_range(table, &range, &count, &error));
+    EXPECT(strstr(error.message, "expected an ordered table") != NULL);
     EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_cursor(table, &cursor, &error));
     EXPECT(strstr(error.message, "ordered") != NULL);
     bw_error_clear(&error);
@@ -165,6 +168,19 @@ static void ranges_and_cursors_need_an_order(bw_table *table, bool is_ordered) {
   EXPECT_STATUS(BW_STATUS_NONE, bw_cursor_next(cursor, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_cursor_first(cursor, &error));
   bw_cursor_free(cursor);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_delete_range(table, &range, NULL, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_begin(table, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_delete_range(table, &range, &count, &error));
+  EXPECT(count == 2);
+  EXPECT_STATUS(BW_STATUS_NONE, bw_table_contains(table, TEXT("m3"), &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_contains(table, TEXT("m1"), &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_delete_range(table, NULL, &count, &error));
+  EXPECT(count > 0);
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_len(table, &count, &error));
+  EXPECT(count == 0);
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_abort(table, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_contains(table, TEXT("m3"), &error));
+  bw_error_clear(&error);
 }
 
 static void what_is_no_argument_is_refused(void) {

@@ -163,11 +163,18 @@ static void change_many(bw_table *table, const char *folder, uint64_t *answer) {
   bw_slice keys[2] = {{TEXT("own 1")}, {TEXT("own 2")}}, values[2] = {{TEXT("a")}, {TEXT("b")}};
   bw_table *other = NULL;
   uint64_t count = 1;
+  bw_range range = BW_RANGE_INIT;
   (void)folder;
   EXPECT_STATUS(BW_STATUS_OK, bw_table_put_many(table, keys, values, 2, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_get_many(table, keys, 2, add_value, answer, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_delete(table, keys[0].data, keys[0].len, &error));
-  EXPECT_STATUS(BW_STATUS_OK, bw_table_delete(table, keys[1].data, keys[1].len, &error));
+  if (is_tree(table)) {
+    range.prefix.data = (const uint8_t *)"own ", range.prefix.len = 4;
+    EXPECT_STATUS(BW_STATUS_OK, bw_table_delete_range(table, &range, &count, &error));
+    EXPECT(count == 1);
+  } else {
+    EXPECT_STATUS(BW_STATUS_OK, bw_table_delete(table, keys[1].data, keys[1].len, &error));
+  }
   EXPECT_STATUS(BW_STATUS_OK, bw_table_new(BW_TABLE_KIND_HASH, &other, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_put_many(other, keys, values, 2, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_clear(other, &error));
@@ -279,6 +286,31 @@ static void back_up(bw_table *table, const char *folder, uint64_t *answer) {
   EXPECT(unlink(path) == 0);
 }
 
+static void dump(bw_table *table, const char *folder, uint64_t *answer) {
+  const char *const formats[] = {"db", "lmdb", "sql"};
+  bw_error error = BW_ERROR_INIT;
+  char path[PATH_SIZE];
+  uint64_t count = 0;
+  size_t place;
+  path_in(folder, "d", path);
+  for (place = 0; place < 3; place++) {
+    EXPECT_STATUS(BW_STATUS_OK, bw_table_dump(table, path, formats[place], false, &count, &error));
+    add_number(answer, count);
+  }
+  EXPECT(unlink(path) == 0);
+}
+
+static void load(bw_table *table, const char *folder, uint64_t *answer) {
+  bw_error error = BW_ERROR_INIT;
+  char path[PATH_SIZE];
+  uint64_t count = 0;
+  path_in(folder, "d", path);
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_dump(table, path, NULL, false, &count, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_load(table, path, &count, &error));
+  add_number(answer, count);
+  EXPECT(unlink(path) == 0);
+}
+
 static void close_again(bw_table *table, const char *folder, uint64_t *answer) {
   bw_error error = BW_ERROR_INIT;
   bw_table *other = NULL;
@@ -321,6 +353,8 @@ TABLE_OPERATION(use_a_snapshot)
 TABLE_OPERATION(run_a_transaction)
 TABLE_OPERATION(sync_and_compact)
 TABLE_OPERATION(back_up)
+TABLE_OPERATION(dump)
+TABLE_OPERATION(load)
 TABLE_OPERATION(close_again)
 
 /* Tables that grow until the disk is full. */
@@ -376,6 +410,23 @@ static bw_status grow_by_backup(const char *folder, bw_error *error) {
   for (number = 0; number < 300; number++)
     EXPECT_STATUS(BW_STATUS_OK, bw_table_put(table, (const uint8_t *)&number, sizeof number, much, sizeof much, &ignored));
   status = bw_table_backup(table, path, false, error);
+  EXPECT(access(path, F_OK) != 0);
+  closed(table);
+  return status;
+}
+
+static bw_status grow_by_dump(const char *folder, bw_error *error) {
+  bw_error ignored = BW_ERROR_INIT;
+  bw_table *table = NULL;
+  bw_status status;
+  char path[PATH_SIZE];
+  uint64_t count;
+  uint32_t number;
+  path_in(folder, "d", path);
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_new(BW_TABLE_KIND_HASH, &table, &ignored));
+  for (number = 0; number < 300; number++)
+    EXPECT_STATUS(BW_STATUS_OK, bw_table_put(table, (const uint8_t *)&number, sizeof number, much, sizeof much, &ignored));
+  status = bw_table_dump(table, path, NULL, false, &count, error);
   EXPECT(access(path, F_OK) != 0);
   closed(table);
   return status;
@@ -495,6 +546,23 @@ static void back_up_over_itself(const char *folder) {
     char path[PATH_SIZE];
     path_of_table(folder, kinds[place], path);
     EXPECT(bw_table_backup(table, path, true, &error) >= BW_STATUS_IO);
+    bw_error_clear(&error);
+    expect_entries(table);
+    closed(table);
+  }
+}
+
+static void dump_over_itself(const char *folder) {
+  const uint32_t kinds[] = {BW_TABLE_KIND_HASH, BW_TABLE_KIND_TREE};
+  size_t place;
+  for (place = 0; place < 2; place++) {
+    bw_error error = BW_ERROR_INIT;
+    bw_table *table = filled(folder, kinds[place], true);
+    char path[PATH_SIZE];
+    uint64_t count;
+    path_of_table(folder, kinds[place], path);
+    EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_dump(table, path, NULL, true, &count, &error));
+    EXPECT_STATUS(BW_STATUS_FORMAT, bw_table_load(table, path, &count, &error));
     bw_error_clear(&error);
     expect_entries(table);
     closed(table);
@@ -1008,6 +1076,8 @@ static const operation OPERATIONS[] = {
   {"run a transaction", run_run_a_transaction, grow_by_transactions, second_table, close_in_a_transaction, NULL, NO_FUNCTION},
   {"sync or compact a table", run_sync_and_compact, grow_by_changes, second_table, use_in_own_function, NULL, NO_FUNCTION},
   {"back a table up", run_back_up, grow_by_backup, second_table, back_up_over_itself, NULL, NO_FUNCTION},
+  {"dump a table", run_dump, grow_by_dump, second_table, dump_over_itself, NULL, NO_FUNCTION},
+  {"load a dump", run_load, grow_by_changes, second_table, dump_over_itself, NULL, NO_FUNCTION},
   {"close a table", run_close_again, grow_by_transactions, second_table, use_in_own_function, NULL, NO_FUNCTION},
   {"open a capture", run_ask_info, NULL, NULL, itself_ask_info, fail_ask_info, NULL},
   {"walk the packets of a capture", run_ask_frames, NULL, NULL, itself_ask_frames, fail_ask_frames, NULL},
@@ -1323,13 +1393,15 @@ static const struct {
   {"open a table", "bw_table_open bw_table_new bw_adb_open "},
   {"read an entry", "bw_table_get bw_table_get_into bw_table_get_with bw_table_contains bw_table_get_many bw_table_len "},
   {"change an entry", "bw_table_put bw_table_create bw_table_append bw_table_delete bw_table_shift bw_table_increment "},
-  {"change many entries", "bw_table_put_many bw_table_clear bw_adb_call "},
+  {"change many entries", "bw_table_put_many bw_table_delete_range bw_table_clear bw_adb_call "},
   {"walk a table", "bw_table_scan bw_scan_next bw_scan_free bw_table_cursor bw_cursor_first bw_cursor_last bw_cursor_next "
                    "bw_cursor_prev bw_cursor_seek bw_cursor_entry bw_cursor_free "},
   {"use a snapshot", "bw_table_snapshot bw_snapshot_len bw_snapshot_get bw_snapshot_scan bw_snapshot_free "},
   {"run a transaction", "bw_table_begin bw_table_commit bw_table_abort "},
   {"sync or compact a table", "bw_table_sync bw_table_compact bw_table_stat "},
   {"back a table up", "bw_table_backup bw_table_check "},
+  {"dump a table", "bw_table_dump "},
+  {"load a dump", "bw_table_load "},
   {"close a table", "bw_table_close "},
   /* A live capture needs rights of its own; what ends its rows is that of any other. */
   {"open a capture", "bw_capture_open bw_capture_open_input bw_capture_open_live bw_capture_stop bw_capture_close bw_capture_info "},

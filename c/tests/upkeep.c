@@ -38,6 +38,42 @@ static void values_of_a_file_are_kept_and_others_refused(const char *folder) {
   bw_error_clear(&error);
 }
 
+static void a_dump_is_loaded_again(const char *folder, bw_table_kind kind) {
+  const char *const formats[] = {NULL, "db", "lmdb", "sql"};
+  bw_error error = BW_ERROR_INIT;
+  bw_buffer value = BW_BUFFER_INIT;
+  bw_table *table = NULL, *other = NULL;
+  bw_open_options options = BW_OPEN_OPTIONS_INIT;
+  char path[512], own[512];
+  uint64_t count = 0;
+  size_t place;
+  snprintf(path, sizeof path, "%s/dump%d", folder, (int)kind);
+  snprintf(own, sizeof own, "%s/dumped%d", folder, (int)kind);
+  options.kind = kind, options.create = true;
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_open(own, &options, &table, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_put(table, TEXT("a\0"), TEXT("1"), &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_put(table, TEXT(""), TEXT(""), &error));
+  for (place = 0; place < 4; place++) {
+    EXPECT_STATUS(BW_STATUS_OK, bw_table_dump(table, path, formats[place], false, &count, &error));
+    EXPECT(count == 2);
+    EXPECT_STATUS(BW_STATUS_OK, bw_table_new(kind, &other, &error));
+    EXPECT_STATUS(BW_STATUS_OK, bw_table_load(other, path, &count, &error));
+    EXPECT(count == 2);
+    EXPECT_STATUS(BW_STATUS_OK, bw_table_get(other, TEXT("a\0"), &value, &error));
+    EXPECT_BYTES("1", value);
+    EXPECT_STATUS(BW_STATUS_OK, bw_table_close(other, &error));
+  }
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_dump(table, path, "csv", false, &count, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_dump(table, own, NULL, true, &count, &error));
+  EXPECT(strstr(error.message, "expected an output beside the inputs") != NULL);
+  EXPECT_STATUS(BW_STATUS_FORMAT, bw_table_load(table, own, &count, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_len(table, &count, &error));
+  EXPECT(count == 2);
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_close(table, &error));
+  bw_buffer_free(&value);
+  bw_error_clear(&error);
+}
+
 static void a_copy_is_whole_and_damage_is_found(const char *folder, bw_table_kind kind) {
   bw_error error = BW_ERROR_INIT;
   bw_buffer name = BW_BUFFER_INIT;
@@ -99,7 +135,9 @@ int main(int argc, char **argv) {
   if (argc != 2) return 2;
   values_of_a_file_are_kept_and_others_refused(argv[1]);
   a_copy_is_whole_and_damage_is_found(argv[1], BW_TABLE_KIND_HASH);
+  a_dump_is_loaded_again(argv[1], BW_TABLE_KIND_HASH);
   a_copy_is_whole_and_damage_is_found(argv[1], BW_TABLE_KIND_TREE);
+  a_dump_is_loaded_again(argv[1], BW_TABLE_KIND_TREE);
   the_first_entry_leaves(BW_TABLE_KIND_HASH);
   the_first_entry_leaves(BW_TABLE_KIND_TREE);
   return 0;

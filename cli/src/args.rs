@@ -34,8 +34,8 @@ pub(crate) use rpc::{MethodSize, RpcArgs, slower_than};
 pub(crate) use selection::Selection;
 pub(crate) use store::{StoreCheckArgs, StoreCommand, StoreGetArgs, StoreRootsArgs};
 pub(crate) use table::{
-    BackupArgs, CheckArgs, CompactArgs, ConvertArgs, DeleteArgs, GetArgs, KeepDuplicates,
-    MergeArgs, PutArgs, ScanArgs, StatArgs, TableCommand, Wait,
+    BackupArgs, CheckArgs, CompactArgs, ConvertArgs, DeleteArgs, DumpArgs, GetArgs, KeepDuplicates,
+    LoadArgs, MergeArgs, PutArgs, ScanArgs, StatArgs, TableCommand, Wait,
 };
 pub(crate) use thrift::{ThriftCommand, ThriftDecodeArgs, ThriftInput, ThriftPluckArgs};
 

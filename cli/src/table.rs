@@ -1,5 +1,6 @@
 //! `bytewright table`: tables in files, looked into, changed, checked and converted.
 
+mod dump;
 mod maintain;
 mod merge;
 mod read;
@@ -26,6 +27,8 @@ pub(crate) fn run(command: &TableCommand, session: &mut Session) -> io::Result<(
         TableCommand::Check(args) => maintain::check(args, session),
         TableCommand::Convert(args) => maintain::convert(args, session),
         TableCommand::Backup(args) => maintain::backup(args, session),
+        TableCommand::Dump(args) => dump::dump(args, session),
+        TableCommand::Load(args) => dump::load(args, session),
         TableCommand::Merge(args) => merge::run(args, session),
     }
 }

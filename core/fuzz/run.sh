@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- capture marshal packet rpc stream thrift thrift_idl
+[ $# -gt 0 ] || set -- capture marshal packet rpc stream table_dump thrift thrift_idl
 
 if ! cargo fuzz --version >/dev/null 2>&1; then
     echo "fuzz: installing cargo-fuzz, once" >&2

@@ -122,6 +122,10 @@ subtest "a path is the file that Perl's open opens" => sub {
         ok(open(my $file, "<", "$path.bwt"), "a table, $what");
         $table->backup("$path.backup.bwt");
         ok(open($file, "<", "$path.backup.bwt"), "its backup");
+        $table->put(a => 1);
+        is($table->dump("$path.dump"), 1);
+        ok(open($file, "<", "$path.dump"), "its dump");
+        is(Bytewright::HashTable->new->load("$path.dump"), 1, "which is loaded");
         my $adb = Bytewright::ADB->new;
         ok($adb->open("$path.bwh"), "an ADB") && $adb->close;
         ok(open($file, "<", "$path.bwh"), "is there, too");

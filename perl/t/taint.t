@@ -85,6 +85,11 @@ for my $class ("Bytewright::HashTable", "Bytewright::TreeTable") {
         my $reader = $class->new(file => $path . $empty, read_only => 1);
         is($reader->get("a"), 1, "to read, it is opened");
         ok(!eval { $reader->backup(path($suffix) . $empty); 1 } && "$@" =~ $refused, "a backup has no tainted path");
+        ok(!eval { $reader->dump(path($suffix) . $empty); 1 } && "$@" =~ $refused, "a dump neither");
+        $reader->dump("$path.dump");
+        my $loaded = $class->new;
+        is($loaded->load("$path.dump" . $empty), 1, "to read, it is loaded");
+        ok(tainted($loaded->get("a")), "and what it has is tainted");
         for my $value ("false", 2) {
             my $opened = eval { $class->new(file => $path . $empty, read_only => $value); 1 };
             ok(!$opened && "$@" =~ $refused, "to write it is not, whatever else is true of read_only in Perl: $value");

@@ -77,6 +77,52 @@ for my $kind (grep { $_->[1] =~ /Tree/ } Kinds::all()) {
         is_deeply([$snapshot->prefix("b")->keys], [grep { /^b/ } @sorted], "of a snapshot, too");
     };
 
+    subtest "a dump of $name is loaded again" => sub {
+        my $table = $class->new(@options);
+        my %all = ("" => "empty", a => "", "b\0\n'" => "\xff\\", k => "x" x 300_000);
+        my $path = Kinds::path(".dump");
+        $table->clear;
+        $table->put_many(%all);
+        for my $format (qw(db lmdb sql)) {
+            is($table->dump($path, format => $format), 4, $format);
+            my $other = Bytewright::HashTable->new;
+            $other->put(a => "old");
+            is($other->load($path), 4);
+            is_deeply({ $other->scan->all }, \%all);
+        }
+        open(my $file, ">", $path) or die;
+        print $file "VERSION=3\nformat=print\ntype=btree\nHEADER=END\n a\n 2\n";
+        close($file);
+        ok(!eval { $table->load($path); 1 });
+        like("$@", qr/expected DATA=END, found the end of the input in line 7/);
+        is($@->kind, "truncated");
+        is_deeply({ $table->scan->all }, \%all, "nothing is changed");
+        ok(!eval { $table->dump($path, format => "csv"); 1 } && "$@" =~ /expected one of db, lmdb, sql/);
+        ok(!eval { $table->dump($path, replace => 1); 1 } && "$@" =~ /expected format or force as an option, found replace/);
+    };
+
+    subtest "ranges of $name are deleted" => sub {
+        my $table = $class->new(@options);
+        my %all = map { $_ => uc } qw(a b b1 b2 c d);
+        $table->clear;
+        $table->put_many(%all);
+        is($table->delete_range(prefix => "x"), 0, "none");
+        is($table->delete_range(from => "c", to => "b"), 0, "nor these");
+        my $back = $table->transaction;
+        is($table->delete_range(prefix => "b"), 3, "those with a prefix");
+        is_deeply([$table->keys], [qw(a c d)]);
+        $back->abort;
+        is_deeply({ $table->scan->all }, \%all, "a transaction takes them back");
+        is($table->delete_range(from => "b1", reverse => 1, limit => 2), 2, "the last two");
+        is_deeply([$table->keys], [qw(a b b1 b2)]);
+        is($table->delete_range(from => "b", to => "b1"), 2, "both ends");
+        is_deeply([$table->keys], [qw(a b2)]);
+        ok(!eval { $table->delete_range(below => "b"); 1 });
+        like("$@", qr/expected from, to, prefix, reverse or limit as an option, found below/);
+        is($table->delete_range, 2, "all");
+        is($table->count, 0);
+    };
+
     subtest "a cursor of $name moves both ways" => sub {
         my $table = $class->new(@options);
         $table->clear;

@@ -351,6 +351,37 @@ CODE:
 OUTPUT:
     RETVAL
 
+UV
+_dump(self, path, format, force)
+    SV *self
+    const char *path
+    const char *format
+    bool force
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    uint64_t count = 0;
+    Table *table = table_of(self);
+    if (is_open(aTHX_ table) && bw_table_dump(table->table, path, format, force, &count, &error)) die_of(aTHX_ &error);
+    RETVAL = (UV)count;
+OUTPUT:
+    RETVAL
+
+UV
+_load(self, path)
+    SV *self
+    const char *path
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    uint64_t count = 0;
+    Table *table = table_of(self);
+    if (is_open(aTHX_ table)) {
+        table->is_tainted = TRUE;
+        if (bw_table_load(table->table, path, &count, &error)) die_of(aTHX_ &error);
+    }
+    RETVAL = (UV)count;
+OUTPUT:
+    RETVAL
+
 void
 FIRSTKEY(self)
     SV *self
@@ -453,6 +484,27 @@ PPCODE:
     if (!is_open(aTHX_ table)) XSRETURN_UNDEF;
     if (bw_table_scan(table->table, or_all(&range), &scan, &error)) die_of(aTHX_ &error);
     PUSHs(scan_object(aTHX_ scan, is_text, table->is_tainted));
+
+UV
+_delete_range(self, from, to, prefix, reverse, limit)
+    SV *self
+    SV *from
+    SV *to
+    SV *prefix
+    bool reverse
+    UV limit
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    uint64_t count = 0;
+    const bw_range range = range_of(aTHX_ from, to, prefix, reverse, limit, table_of(self)->is_text);
+    Table *table = table_of(self);
+    if (is_open(aTHX_ table)) {
+        if (bw_table_delete_range(table->table, &range, &count, &error)) die_of(aTHX_ &error);
+        table->lost_entries = TRUE;
+    }
+    RETVAL = (UV)count;
+OUTPUT:
+    RETVAL
 
 void
 snapshot(self)

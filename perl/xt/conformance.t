@@ -69,7 +69,7 @@ sub run_table {
 
 sub run_step {
     my ($table, $step) = @_;
-    check_keys($step, qw(do key value by prefix steps gives raises outer beside inner end));
+    check_keys($step, qw(do key value by from to prefix text steps gives raises outer beside inner end));
     return overlap($table, $step) if $step->{do} eq "overlap";
     my $found;
     fails_as($step->{raises}, sub { $found = done($table, $step) });
@@ -86,6 +86,14 @@ sub done {
     return $table->increment($key, $step->{by})   if $do eq "increment";
     return pairs(($step->{prefix} ? $table->prefix($step->{prefix}) : $table->scan)->all) if $do eq "entries";
     return pairs($table->$do($key))->[0]          if $do eq "floor" || $do eq "ceiling";
+    return $table->delete_range(map { $_ => $step->{$_} } qw(from to prefix)) if $do eq "delete range";
+    if ($do eq "load") {
+        my $path = Kinds::path(".dump");
+        open(my $file, ">:raw", $path) or die;
+        print $file $step->{text};
+        close($file);
+        return $table->load($path);
+    }
     if ($do eq "keep" || $do eq "take back") {
         eval {
             $table->transaction(sub {

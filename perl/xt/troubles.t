@@ -259,7 +259,12 @@ sub expect_kind {
         $table->put_many(%own);
         $table->put_many(\%own);
         my @found = grep { defined } $table->get_many(sort(keys(%own)));
-        $table->transaction(sub { $table->delete($_) for keys(%own); return });
+        if ($table->isa("Bytewright::TreeTable")) {
+            my $count = $table->delete_range(prefix => "own ");
+            main::expect($count == 100, "100 entries to delete, found $count");
+        } else {
+            $table->transaction(sub { $table->delete($_) for keys(%own); return });
+        }
         my $other = ref($table)->new;
         $other->put_many(\%own);
         $other->clear;
@@ -453,6 +458,80 @@ sub expect_kind {
         for my $pair ([2, "t.bwh"], [3, "t.bwt"]) {
             my ($place, $name) = @$pair;
             main::expect_kind("lock|argument|io", sub { $self->{tables}[$place]->backup($self->path($name), replace => 1) });
+        }
+        $self->check;
+        return $self->SUPER::itself;
+    }
+}
+
+{
+    package DumpATable;
+    our @ISA = ("Tables");
+
+    sub files { my ($self) = @_; return ($self->SUPER::files, "d") }
+
+    sub run_one {
+        my ($self, $table) = @_;
+        my $path = $self->path("d");
+        my @found;
+        for my $format (qw(db lmdb sql)) {
+            $table->dump($path, format => $format);
+            my $copy = ref($table)->new;
+            $copy->load($path);
+            push(@found, { map { ($_ => $copy->get($_)) } keys(%ENTRIES) });
+        }
+        return \@found;
+    }
+
+    sub grow {
+        my ($self) = @_;
+        my $table = Bytewright::HashTable->new;
+        $table->put_many(map { ($_ => "x" x 10_000) } 1 .. 300);
+        return if eval { $table->dump($self->path("d")); 1 };
+        my $failure = $@;
+        main::expect(!-e $self->path("d"), "no file");
+        die $failure;
+    }
+
+    sub itself {
+        my ($self) = @_;
+        for my $pair ([2, "t.bwh"], [3, "t.bwt"]) {
+            my ($place, $name) = @$pair;
+            main::expect_kind("argument", sub { $self->{tables}[$place]->dump($self->path($name), force => 1) });
+        }
+        $self->check;
+        return $self->SUPER::itself;
+    }
+}
+
+{
+    package LoadADump;
+    our @ISA = ("Tables");
+
+    sub files { my ($self) = @_; return ($self->SUPER::files, "d") }
+
+    sub run_one {
+        my ($self, $table) = @_;
+        my $path = $self->path("d");
+        my $other = Bytewright::TreeTable->new;
+        $other->put_many(%ENTRIES);
+        $other->dump($path, format => "sql");
+        return [$table->load($path), { map { ($_ => $table->get($_)) } keys(%ENTRIES) }];
+    }
+
+    sub grow_one {
+        my ($self, $table, $number) = @_;
+        my $other = Bytewright::HashTable->new;
+        $other->put_many(map { ("more $number $_" => "x" x 10_000) } 1 .. 2);
+        $other->dump($self->path("d"));
+        return $table->load($self->path("d"));
+    }
+
+    sub itself {
+        my ($self) = @_;
+        for my $pair ([2, "t.bwh"], [3, "t.bwt"]) {
+            my ($place, $name) = @$pair;
+            main::expect_kind("format", sub { $self->{tables}[$place]->load($self->path($name)) });
         }
         $self->check;
         return $self->SUPER::itself;
@@ -658,6 +737,8 @@ my %OPERATIONS = (
     "run a transaction"                    => "RunATransaction",
     "sync or compact a table"              => "SyncOrCompactATable",
     "back a table up"                      => "BackATableUp",
+    "dump a table"                         => "DumpATable",
+    "load a dump"                          => "LoadADump",
     "close a table"                        => "CloseATable",
     "open a capture"                       => "OpenACapture",
     "walk the packets of a capture"        => "WalkThePacketsOfACapture",
@@ -890,7 +971,7 @@ my %METHODS = (
         map({ "Table->$_" } qw(put STORE create append increment incr delete out DELETE)),
         map({ "ADB->$_" } qw(put putkeep putcat out addint adddouble)),
     ],
-    "change many entries"                  => [qw(Table->put_many Table->clear Table->CLEAR ADB->misc ADB->vanish ADB->CLEAR)],
+    "change many entries"                  => [qw(Table->put_many Table->clear Table->CLEAR ADB->misc ADB->vanish ADB->CLEAR TreeTable->delete_range)],
     "walk a table"                         => [
         map({ "Table->$_" } qw(keys values scan FIRSTKEY NEXTKEY)),
         map({ "TreeTable->$_" } qw(range prefix cursor)),
@@ -904,6 +985,8 @@ my %METHODS = (
     ],
     "sync or compact a table"              => [qw(Table->sync Table->compact Table->stat ADB->sync ADB->optimize ADB->size)],
     "back a table up"                      => [qw(Table->backup ADB->copy)],
+    "dump a table"                         => [qw(Table->dump)],
+    "load a dump"                          => [qw(Table->load)],
     "close a table"                        => [qw(Table->close Table->UNTIE ADB->close ADB->UNTIE)],
     # A live capture needs rights of its own; what ends its rows is that of any other.
     "open a capture"                       => [qw(Capture->open Capture->live Capture->stop Capture->close Capture->next)],

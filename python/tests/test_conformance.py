@@ -8,6 +8,7 @@ import io
 import itertools
 import json
 import pathlib
+import tempfile
 
 import pytest
 
@@ -52,7 +53,7 @@ class TakenBack(Exception):
 
 
 def run_step(table, step):
-    check_keys(step, "do", "key", "value", "by", "prefix", "steps", "gives", "raises", "outer", "beside", "inner", "end")
+    check_keys(step, "do", "key", "value", "by", "from", "to", "prefix", "text", "steps", "gives", "raises", "outer", "beside", "inner", "end")
     if step["do"] == "overlap":
         asyncio.run(overlap_tasks(table, step))
         overlap_objects(table, step)
@@ -78,6 +79,13 @@ def done(table, step):
             return len(table)
         case "entries":
             return list(table.range(prefix=step["prefix"]) if "prefix" in step else table.items())
+        case "delete range":
+            return table.delete_range(step.get("from"), step.get("to"), prefix=step.get("prefix"))
+        case "load":
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, "dump")
+                path.write_text(step["text"])
+                return table.load(path)
         case "floor":
             return table.floor(step["key"])
         case "ceiling":

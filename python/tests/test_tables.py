@@ -10,8 +10,10 @@ import gc
 import os
 import pickle
 import random
+import re
 import resource
 import signal
+import sqlite3
 import sys
 import threading
 import time
@@ -211,12 +213,90 @@ def test_an_ordered_table_selects_ranges(tmp_path):
     assert repr(TreeTable().range("a", prefix="b")) == "<TreeTable.range(first='a', prefix='b')>"
 
 
+@pytest.mark.parametrize("form", ["db", "lmdb", "sql"])
+def test_a_dump_is_loaded_again(make, form, tmp_path):
+    entries = {"": "empty", "a": "", "b\0\n'": "\\", "k": "x" * 300_000}
+    table = make()
+    table.update(entries)
+    assert table.dump(tmp_path / "d", format=form) == 4
+    for kind in (HashTable, TreeTable):
+        other = kind({"a": "old"})
+        assert other.load(str(tmp_path / "d")) == 4
+        assert dict(other) == entries
+
+
+def test_sqlite_reads_a_dump_and_writes_one(tmp_path):
+    TreeTable({"a": "1", "b": "2"}).dump(tmp_path / "d", format="sql")
+    with contextlib.closing(sqlite3.connect(":memory:")) as database:
+        database.executescript((tmp_path / "d").read_text())
+        assert database.execute("SELECT key, value FROM entries ORDER BY key").fetchall() == [(b"a", b"1"), (b"b", b"2")]
+        database.execute("INSERT INTO entries VALUES('it''s', 'text')")
+        database.commit()
+        (tmp_path / "theirs").write_text("\n".join(database.iterdump()))
+    table = HashTable()
+    assert table.load(tmp_path / "theirs") == 3
+    assert dict(table) == {"a": "1", "b": "2", "it's": "text"}
+
+
+def test_what_is_no_dump_changes_nothing(make, tmp_path):
+    table = make()
+    table["a"] = "1"
+    header = "VERSION=3\nformat=print\ntype=btree\nHEADER=END\n"
+    for text, error, message in (
+        (header + " a\n 2\n", bytewright.TruncatedError, "found the end of the input in line 7"),
+        (header + " a\n 2\n a\n 3\nDATA=END\n", bytewright.FormatError, 'several for "a" in line 8'),
+        ("{}", bytewright.FormatError, "expected a dump of db_dump, mdb_dump or sqlite3"),
+    ):
+        (tmp_path / "wrong").write_text(text)
+        with pytest.raises(error, match=re.escape(message)):
+            table.load(tmp_path / "wrong")
+        assert dict(table) == {"a": "1"}
+    with pytest.raises(FileNotFoundError):
+        table.load(tmp_path / "missing")
+    with pytest.raises(bytewright.ArgumentError, match="expected one of db, lmdb, sql"):
+        table.dump(tmp_path / "new", format="csv")
+    with pytest.raises(bytewright.ArgumentError), table.transaction():
+        table.dump(tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    with HashTable.open(tmp_path / "other.bwh") as other:
+        other["a"] = "1"
+        with pytest.raises(bytewright.ArgumentError):
+            other.dump(tmp_path / "other.bwh", force=True)
+    with pytest.raises(bytewright.ArgumentError):
+        table.dump(tmp_path / "other.bwh")
+    assert table.dump(tmp_path / "other.bwh", force=True) == 1
+
+
+def test_an_ordered_table_deletes_ranges(tmp_path):
+    with TreeTable.open(tmp_path / "t.bwt") as table:
+        table.update({f"k{number:02}": str(number) for number in range(20)})
+        with pytest.raises(ZeroDivisionError), table.transaction():
+            assert table.delete_range(prefix="k") == 20
+            assert not table
+            raise ZeroDivisionError
+        assert table.delete_range("k03", "k05") == 3
+        assert table.delete_range(prefix="k1", reverse=True, limit=2) == 2
+        assert list(table.keys()) == ["k00", "k01", "k02", "k06", "k07", "k08", "k09"] + [f"k{number}" for number in range(10, 18)]
+        assert table.delete_range(last="k09", limit=2) == 2
+        assert table.delete_range(prefix="x") == table.delete_range("k05", "k04") == table.delete_range(limit=0) == 0
+        assert table.delete_range(first="k10") == 8
+        assert table.delete_range() == 5 and not table
+        with pytest.raises(TypeError):
+            table.delete_range(1)
+        with pytest.raises(TypeError):
+            table.delete_range(range="k")
+    with pytest.raises(bytewright.ClosedError):
+        table.delete_range(prefix="k")
+
+
 def test_a_hashed_table_refuses_ranges():
     table = HashTable({"a": "1"})
     with pytest.raises(bytewright.ArgumentError, match="expected an ordered table"):
         reversed(table.keys())
     with pytest.raises(bytewright.ArgumentError, match="expected an ordered table"):
         table.cursor()
+    with pytest.raises(bytewright.ArgumentError, match="expected an ordered table"):
+        table.delete_range(prefix="a")
     assert not hasattr(table, "range")
 
 

@@ -201,13 +201,17 @@ class ChangeAnEntry(Tables):
 
 class ChangeManyEntries(Tables):
     def run_one(self, table):
-        entries = {of_thread(f"own {number}"): "x" * 100 for number in range(300)}
+        own = f"{of_thread('own')} "
+        entries = {f"{own}{number}": "x" * 100 for number in range(300)}
         table.update(entries)
         table.update(iter(entries.items()))
         found = len(table.get_many(list(entries))) - table.get_many(list(entries)).count(None)
         with table.transaction():
-            for key in entries:
-                del table[key]
+            if isinstance(table, TreeTable):
+                assert table.delete_range(prefix=own) == len(entries)
+            else:
+                for key in entries:
+                    del table[key]
         other = table.copy() | type(table).fromkeys(entries, "x")
         other |= entries
         other.clear()
@@ -302,6 +306,59 @@ class BackATableUp(Tables):
         for table in self.tables[2:]:
             with pytest.raises((LockError, bytewright.ArgumentError, OSError)):
                 table.backup(table.path, replace=True)
+        self.check()
+        super().itself()
+
+
+class DumpATable(Tables):
+    files = (*Tables.files, "d")
+
+    def run_one(self, table):
+        path = self.path(f"d{id(table)}")
+        found = []
+        for form in ("db", "lmdb", "sql"):
+            table.dump(path, format=form)
+            copy = TreeTable()
+            copy.load(path)
+            found.append({key: value for key, value in copy.items() if key in ENTRIES})
+        return found
+
+    def grow(self):
+        table = HashTable({str(number): "x" * 10_000 for number in range(300)})
+        try:
+            table.dump(self.folder / "d")
+        finally:
+            assert not (self.folder / "d").exists()
+
+    def itself(self):
+        for table in self.tables[2:]:
+            with pytest.raises(bytewright.ArgumentError):
+                table.dump(table.path, force=True)
+        self.check()
+        super().itself()
+
+
+class LoadADump(Tables):
+    files = (*Tables.files, "d")
+
+    def run_one(self, table):
+        path = self.path(f"d{id(table)}")
+        TreeTable(ENTRIES).dump(path)
+        return table.load(path), {key: value for key, value in table.items() if key in ENTRIES}
+
+    def grow_one(self, table, number):
+        path = self.folder / "d"
+        if not path.exists():
+            TreeTable({f"more {place}": "x" * 10_000 for place in range(3)}).dump(path)
+        with TreeTable() as other:
+            other.load(path)
+        table.load(path)
+        table.update({f"more {number} {place}": "x" * 10_000 for place in range(3)})
+
+    def itself(self):
+        for table in self.tables[2:]:
+            with pytest.raises(bytewright.FormatError):
+                table.load(table.path)
         self.check()
         super().itself()
 
@@ -656,6 +713,8 @@ OPERATIONS = {
     "run a transaction": RunATransaction,
     "sync or compact a table": SyncOrCompactATable,
     "back a table up": BackATableUp,
+    "dump a table": DumpATable,
+    "load a dump": LoadADump,
     "close a table": CloseATable,
     "run a transaction of a store": RunATransactionOfAStore,
     "open a capture": OpenACapture,
@@ -881,7 +940,7 @@ METHODS = {
     "open a table": ["Table.open"],
     "read an entry": ["Table.get", "Table.get_many", "Table.first", "Table.last", "Table.floor", "Table.ceiling"],
     "change an entry": [f"Table.{name}" for name in ("append", "create", "delete", "increment", "pop", "popitem", "setdefault")],
-    "change many entries": ["Table.update", "Table.clear", "Table.copy", "Table.fromkeys"],
+    "change many entries": ["Table.update", "Table.clear", "Table.copy", "Table.fromkeys", "Table.delete_range"],
     "walk a table": [
         *(f"Table.{name}" for name in ("items", "keys", "values", "range", "cursor")),
         *(f"Cursor.{name}" for name in ("first", "last", "next", "prev", "seek")),
@@ -893,6 +952,8 @@ METHODS = {
     "run a transaction": ["Table.transaction"],
     "sync or compact a table": ["Table.sync", "Table.compact", "Table.stat"],
     "back a table up": ["Table.backup"],
+    "dump a table": ["Table.dump"],
+    "load a dump": ["Table.load"],
     "close a table": ["Table.close"],
     "run a transaction of a store": ["pstore.open", *(f"pstore.Store.{name}" for name in ("close", "get", "items", "keys", "values"))],
     # Live capture needs rights of its own: python/tests/test_live.py interrupts it.

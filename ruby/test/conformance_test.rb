@@ -62,7 +62,7 @@ class ConformanceTest < TestCase
   end
 
   def run_step(table, step)
-    check_keys(step, "do", "key", "value", "by", "prefix", "steps", "gives", "raises", "outer", "beside", "inner", "end")
+    check_keys(step, "do", "key", "value", "by", "from", "to", "prefix", "text", "steps", "gives", "raises", "outer", "beside", "inner", "end")
     return overlap(table, step) if step["do"] == "overlap"
 
     found = nil
@@ -102,6 +102,8 @@ class ConformanceTest < TestCase
     when "delete" then table.delete(key)
     when "size" then table.size
     when "entries" then step.key?("prefix") ? table.to_a(prefix: step["prefix"]) : table.to_a
+    when "delete range" then table.delete_range(**step.slice("from", "to", "prefix").transform_keys(&:to_sym))
+    when "load" then Tempfile.create("dump") { |file| (file << step.fetch("text")).flush && table.load(file.path) }
     when "floor" then table.floor(key)
     when "ceiling" then table.ceiling(key)
     when "increment" then table.increment(key, step.fetch("by"))

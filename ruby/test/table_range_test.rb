@@ -61,6 +61,9 @@ class TableRangeTest < TableCase
     transform_values!: ->(value) { "#{value}!" }
   }.freeze
 
+  # Methods that take a range, and are none of a Hash.
+  WITHOUT_HASH = %i[last delete_range].freeze
+
   # Methods that take no range, with arguments that they do take.
   WITHOUT_RANGE = {
     "[]": %w[a], "[]=": %w[a b], store: %w[a b], key?: %w[a], has_key?: %w[a], include?: %w[a], member?: %w[a], delete: %w[a],
@@ -69,11 +72,11 @@ class TableRangeTest < TableCase
     transaction: [], sync: [], compact: [], compact!: [], rehash: [], stat: [], to_hash: [], transform_keys: [],
     transform_keys!: [], floor: %w[a], ceiling: %w[a], default: [], deconstruct_keys: [[]], inspect: [], to_s: [], hash: [],
     eql?: [1], "==": [1], "<": [{}], "<=": [{}], ">": [{}], ">=": [{}], close: [], closed?: [], encoding: [], path: [],
-    cursor: [], to_proc: []
+    cursor: [], to_proc: [], load: %w[none]
   }.freeze
 
   # Methods that take a Hash of their own, which keywords become: of entries, of names, or the json library's options.
-  WITH_HASH = %i[update merge! merge replace fetch to_json as_json encode_with backup].freeze
+  WITH_HASH = %i[update merge! merge replace fetch to_json as_json encode_with backup dump].freeze
 
   def plain(result)
     case result
@@ -119,8 +122,28 @@ class TableRangeTest < TableCase
     end
   end
 
+  test_each("delete_range_takes_what_a_range_selects_and_nothing_else", ORDERED) do |store|
+    t = make(store)
+    RANGES.each do |range, keys|
+      t.replace(ENTRIES)
+      t.transaction do
+        assert_equal(keys.size, t.delete_range(**range), range.to_s)
+        assert_equal(ENTRIES.except(*keys).sort, t.to_a, range.to_s)
+        break
+      end
+      assert_equal(ENTRIES.size, t.size)
+      assert_equal(keys.size, t.delete_range(**range), range.to_s)
+      assert_equal(ENTRIES.except(*keys).sort, t.to_a, range.to_s)
+    end
+    t.replace(ENTRIES)
+    assert_equal(ENTRIES.size, t.delete_range)
+    assert_empty(t)
+    assert_raises(FrozenError) { t.freeze.delete_range(prefix: "a") }
+  end
+
   test_each("a_range_of_a_hashed_table_is_refused", HASHED) do |store|
     t = make(store, ENTRIES)
+    assert_match(/expected an ordered table .*found a hashed one/, assert_raises(ArgumentError) { t.delete_range(prefix: "a") }.message)
     { **WALKING, **CHANGING.transform_values { |block| [[], block] } }.each do |name, (arguments, block)|
       [{ prefix: "a" }, { limit: 1 }, { range: "a".. }].each do |range|
         receivers = CHANGING.key?(name) ? [t] : [t, t.snapshot]
@@ -154,7 +177,7 @@ class TableRangeTest < TableCase
   end
 
   def test_every_method_is_one_of_those_that_take_a_range_and_those_that_do_not
-    named = WALKING.keys + CHANGING.keys + WITHOUT_RANGE.keys + WITH_HASH + %i[last]
+    named = WALKING.keys + CHANGING.keys + WITHOUT_RANGE.keys + WITH_HASH + WITHOUT_HASH
     places = [Bytewright::Entries, Bytewright::OrderedEntries, Bytewright::Table, Bytewright::TreeTable, Bytewright::Snapshot,
               *Bytewright::Entries.ancestors - [Enumerable, Bytewright::Entries]]
     methods = places.flat_map { |place| place.public_instance_methods(false) } + Enumerable.public_instance_methods(false)
@@ -178,7 +201,7 @@ class TableRangeTest < TableCase
     { ArgumentError => [{ below: "b" }, { limit: -1 }], TypeError => [{ from: 1 }, { range: "a" }, { range: 1..2 }, { limit: "1" }] }
       .each do |error, ranges|
         ranges.each do |range|
-          [-> { t.each(**range) { flunk } }, -> { t.each(**range) }, -> { t.count(**range) }, -> { t.map(**range) }].each do |use|
+          [-> { t.each(**range) { flunk } }, -> { t.each(**range) }, -> { t.count(**range) }, -> { t.map(**range) }, -> { t.delete_range(**range) }].each do |use|
             assert_raises(error, range.to_s, &use)
           end
         end

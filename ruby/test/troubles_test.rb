@@ -2,6 +2,7 @@
 
 require "json"
 require "stringio"
+require "zlib"
 require_relative "thrift_case"
 require_relative "interruptions"
 
@@ -73,6 +74,7 @@ class TroublesTest < TestCase
                                      tables.each { |table| table.update(table) }
                                      tables.each { |table| refused { table.delete_if { table.close } } }
                                    }) do |tables|
+    tables.last.update("own" => "1").delete_range(prefix: "own")
     tables.map { |table| table.update("a" => "1", "b" => "2").transform_values!(&:itself).delete_if { false }.to_h.slice("a", "b") }
   end
   operation("walk a table", set_up: TABLES, itself: ->(tables) { tables.each { |table| refused { table.each { table.close } } } }) do |tables|
@@ -101,6 +103,37 @@ class TroublesTest < TestCase
     tables.map do |table|
       path = "#{table.path}.#{Process.pid}.#{Thread.current.object_id}"
       Bytewright::Table.open(table.backup(path, replace: true) && path, read_only: true, &:to_h)
+    end
+  end
+  operation("dump a table", set_up: TABLES,
+                            full: lambda { |tables|
+                              table = Bytewright::TreeTable.new((0..3000).to_h { |number| [number.to_s, MUCH] })
+                              table.dump("#{tables.first.path}.dump")
+                            },
+                            itself: ->(tables) { tables.each { |table| refused { table.dump(table.path, force: true) } } }) do |tables|
+    tables.map do |table|
+      path = "#{table.path}.#{Process.pid}.#{Thread.current.object_id}"
+      [:db, :lmdb, :sql].map { |format| [table.dump(path, format: format), Bytewright::TreeTable.new.tap { |copy| copy.load(path) }.to_a] }
+    end
+  end
+  operation("load a dump", set_up: TABLES,
+                           full: lambda { |tables|
+                             path = "#{tables.first.path}.dump"
+                             # Short in its file, which is full soon, too.
+                             Zlib::GzipWriter.open(path) do |gzip|
+                               gzip << "VERSION=3\nformat=print\ntype=btree\nHEADER=END\n"
+                               3_000.times { |number| gzip << " #{number}\n #{MUCH}\n" }
+                               gzip << "DATA=END\n"
+                             end
+                             tables.each { |table| table.load(path) && table.sync }
+                           },
+                           itself: lambda { |tables|
+                             tables.each { |table| table.load(table.path) rescue Bytewright::FormatError } # rubocop:disable Style/RescueModifier
+                           }) do |tables|
+    tables.map do |table|
+      path = "#{table.path}.#{Process.pid}.#{Thread.current.object_id}"
+      Bytewright::TreeTable["a", "1", "b", "2"].dump(path, format: :sql)
+      [table.load(path), table.to_h.slice("a", "b")]
     end
   end
   operation("close a table",
@@ -397,7 +430,7 @@ class TroublesTest < TestCase
                        "StringSet === include? member?; Snapshot [] fetch key? values_at",
     "change an entry" => "Table []= append create delete increment replace shift store; " \
                          "ADB []= adddouble addint delete out put putcat putkeep store; StringSet << add add? delete delete?",
-    "change many entries" => "Table clear compact! delete_if filter! keep_if merge! rehash reject! select! transform_keys! " \
+    "change many entries" => "Table clear compact! delete_if delete_range filter! keep_if merge! rehash reject! select! transform_keys! " \
                              "transform_values! update; ADB clear misc vanish; StringSet clear delete_if merge subtract",
     "walk a table" => "Entries < <= == > >= as_json count deconstruct_keys each each_key each_pair each_value empty? encode_with entries eql? " \
                       "except filter flatten has_value? hash inspect invert key keys length merge rassoc reject select slice to_a to_h " \
@@ -410,6 +443,8 @@ class TroublesTest < TestCase
     "run a transaction" => "Table transaction; ADB tranabort tranbegin trancommit; StringSet transaction",
     "sync or compact a table" => "Table compact stat sync; ADB optimize rnum size sync",
     "back a table up" => "Table backup; ADB copy",
+    "dump a table" => "Table dump",
+    "load a dump" => "Table load",
     "close a table" => "Table close; ADB close; StringSet close",
     "run a transaction of a store" => "PStore. convert format_of; PStore [] []= abort close commit delete fetch key? keys root? roots transaction",
     "open a capture" => "Capture. live open; Capture close live_counts stop",

@@ -1,9 +1,14 @@
 //! Arguments of the commands for tables.
 
 use std::ffi::OsString;
+use std::ops::Bound;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use bytewright::export::OutputOptions;
 use bytewright::table::file::OpenOptions;
+use bytewright::table::{DumpFormat, KeyRange};
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, Args as ArgGroup, Subcommand, ValueEnum};
 
 use super::Format;
@@ -14,9 +19,12 @@ Examples:
   bytewright table put users.bwt alice '{\"age\": 30}'
   bytewright table get users.bwt alice bob
   bytewright table scan users.bwt --prefix a --json
+  bytewright table delete users.bwt --from a --to b
   bytewright table convert old.tch new.bwh
   bytewright table check new.bwh
   bytewright table backup users.bwt users-monday.bwt
+  bytewright table dump users.bwt --format sql | sqlite3 users.db
+  mdb_dump -s prices folder | bytewright table load prices.bwt
 
 FILE is a hashed table (.bwh), an ordered table (.bwt), or, to be read, a hash or tree file of Tokyo
 Cabinet (.tch, .tcb). The content tells which; the name counts only for a file that is to be made.
@@ -44,6 +52,8 @@ pub(crate) enum TableCommand {
     Check(CheckArgs),
     Convert(ConvertArgs),
     Backup(BackupArgs),
+    Dump(DumpArgs),
+    Load(LoadArgs),
     Merge(MergeArgs),
 }
 
@@ -110,21 +120,57 @@ pub(crate) struct PutArgs {
     pub(crate) wait: Wait,
 }
 
-/// Delete keys.
+/// Delete keys, or all keys of a range.
 ///
 /// All are deleted on disk together when the command ends. If a key is missing, the exit code is
-/// 1; the others are deleted.
+/// 1; the others are deleted. A range is of an ordered table, and its number of entries is
+/// printed.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct DeleteArgs {
     /// The table.
     pub(crate) file: PathBuf,
 
     /// Keys to delete.
-    #[arg(required = true, value_name = "KEY")]
+    #[arg(value_name = "KEY", conflicts_with_all = ["from", "to", "prefix"],
+        required_unless_present_any = ["from", "to", "prefix"])]
     pub(crate) keys: Vec<OsString>,
 
     #[command(flatten)]
+    pub(crate) range: RangeArgs,
+
+    #[command(flatten)]
     pub(crate) wait: Wait,
+}
+
+/// Range of keys of an ordered table.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct RangeArgs {
+    /// Only keys from this one.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) from: Option<OsString>,
+
+    /// Only keys up to and including this one.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) to: Option<OsString>,
+
+    /// Only keys with this prefix.
+    #[arg(long, value_name = "PREFIX", conflicts_with_all = ["from", "to"])]
+    pub(crate) prefix: Option<OsString>,
+}
+
+impl RangeArgs {
+    /// Returns the keys that it selects, the lowest first; None for all.
+    pub(crate) fn keys(&self) -> Option<KeyRange> {
+        let bound = |key: &Option<OsString>| match key {
+            Some(key) => Bound::Included(key.as_bytes().to_vec()),
+            None => Bound::Unbounded,
+        };
+        match &self.prefix {
+            Some(prefix) => Some(KeyRange::prefix(prefix.as_bytes())),
+            None if self.from.is_none() && self.to.is_none() => None,
+            None => Some(KeyRange { from: bound(&self.from), to: bound(&self.to), reverse: false }),
+        }
+    }
 }
 
 /// Print entries, in the order of keys if the table has one.
@@ -137,17 +183,8 @@ pub(crate) struct ScanArgs {
     /// The table.
     pub(crate) file: PathBuf,
 
-    /// Only keys from this one.
-    #[arg(long, value_name = "KEY")]
-    pub(crate) from: Option<OsString>,
-
-    /// Only keys up to and including this one.
-    #[arg(long, value_name = "KEY")]
-    pub(crate) to: Option<OsString>,
-
-    /// Only keys with this prefix.
-    #[arg(long, value_name = "PREFIX", conflicts_with_all = ["from", "to"])]
-    pub(crate) prefix: Option<OsString>,
+    #[command(flatten)]
+    pub(crate) range: RangeArgs,
 
     /// The last key first; ordered tables only.
     #[arg(long)]
@@ -243,6 +280,48 @@ pub(crate) struct BackupArgs {
     /// Replace an existing table, unless a program is writing to it.
     #[arg(long)]
     pub(crate) replace: bool,
+}
+
+/// Write a table as text that other programs read.
+///
+/// The text has the commits from before the command began, and the bytes of values as they are
+/// stored. Its file appears when it is complete and on disk.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct DumpArgs {
+    /// The table: .bwh, .bwt, or .tch or .tcb of Tokyo Cabinet.
+    pub(crate) file: PathBuf,
+
+    /// db, which db_load reads, lmdb, which mdb_load reads, or sql, statements that sqlite3 reads
+    /// for a table of the columns key and value.
+    #[arg(long, value_name = "FORMAT", default_value = DumpFormat::NAMES[0],
+        value_parser = PossibleValuesParser::new(DumpFormat::NAMES))]
+    pub(crate) format: String,
+
+    /// Where to write it; `-`, the default, is standard output. An older file is replaced when the
+    /// new one is complete.
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) replacing: NamedArgs<OutputOptions>,
+}
+
+/// Put the entries of a dump into a table.
+///
+/// Reads what table dump, db_dump, mdb_dump or sqlite3's .dump of a table of two columns wrote,
+/// compressed or not. All entries are put on disk together; if one is wrong, none is. A missing
+/// table is created: hashed if its name ends in .bwh, ordered if in .bwt.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct LoadArgs {
+    /// The table.
+    pub(crate) file: PathBuf,
+
+    /// The dump; `-`, the default, is standard input.
+    #[arg(value_name = "DUMP", default_value = "-")]
+    pub(crate) dump: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) wait: Wait,
 }
 
 /// Choice of the value that is kept of several.

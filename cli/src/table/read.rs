@@ -1,7 +1,6 @@
 //! Commands that do not change a table: `get`, `scan`, `stat`.
 
 use std::io;
-use std::ops::Bound;
 
 use bytewright::batch::csv;
 use bytewright::table::{KeyRange, Origin, Stat, StatField, ValueType, integer_of};
@@ -131,14 +130,7 @@ pub(super) fn scan(args: &ScanArgs, session: &mut Session) -> io::Result<()> {
 }
 
 fn range(args: &ScanArgs) -> KeyRange {
-    let bound = |key: &Option<std::ffi::OsString>| match key {
-        Some(key) => Bound::Included(bytes(key).to_vec()),
-        None => Bound::Unbounded,
-    };
-    let range = match &args.prefix {
-        Some(prefix) => KeyRange::prefix(bytes(prefix)),
-        None => KeyRange { from: bound(&args.from), to: bound(&args.to), reverse: false },
-    };
+    let range = args.range.keys().unwrap_or(KeyRange::ALL);
     if args.reverse { range.reversed() } else { range }
 }
 

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::io::{self, Read};
 
 use bytewright::table::file::{self, FileTable, OpenOptions, SyncMode};
-use bytewright::table::{Table, VALUE_LEN_MAX, ValueType, integer_value};
+use bytewright::table::{KeyRange, Selection, Table, VALUE_LEN_MAX, ValueType, integer_value};
 use bytewright::{Error, ErrorKind};
 
 use super::{bytes, no_entry};
@@ -74,13 +74,33 @@ pub(super) fn delete(args: &DeleteArgs, session: &mut Session) -> io::Result<()>
         values: None,
         ..OpenOptions::default()
     };
-    let missing = file::open(&args.file, None, options).and_then(|table| delete_all(table, args));
-    match missing {
-        Ok(missing) => {
+    let deleted = file::open(&args.file, None, options).and_then(|table| match args.range.keys() {
+        Some(range) => delete_range(table, range).map(Deleted::Range),
+        None => delete_all(table, args).map(Deleted::Keys),
+    });
+    let name = args.file.display();
+    match deleted {
+        Ok(Deleted::Range(count)) => {
+            session.output.line(&format!("{name}: {count} entries deleted"));
+            Ok(())
+        }
+        Ok(Deleted::Keys(missing)) => {
             missing.into_iter().try_for_each(|key| session.fail(&no_entry(&args.file, key)))
         }
-        Err(error) => session.report(&error),
+        Err(error) => session.report(&error.in_file(&name.to_string())),
     }
+}
+
+/// Result of a deletion.
+enum Deleted<'a> {
+    /// Of keys, with those that were not there.
+    Keys(Vec<&'a OsStr>),
+    /// Of a range, with the number of its entries.
+    Range(u64),
+}
+
+fn delete_range(mut table: FileTable, range: KeyRange) -> bytewright::Result<u64> {
+    table.delete_range(&Selection { range, limit: None })
 }
 
 /// Takes the keys out in one transaction; answers those that were not there.

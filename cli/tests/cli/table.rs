@@ -45,6 +45,95 @@ fn what_was_put_is_got_until_it_is_deleted() {
 }
 
 #[test]
+fn a_range_is_deleted_at_once_and_counted() {
+    let folder = folder();
+    let delete = |range: &[&str]| {
+        printed(&folder, &[&["put", "t.bwt", "bb", "4"][..]].concat());
+        let told = printed(&folder, &[&["delete", "t.bwt"], range].concat());
+        (told, printed(&folder, &["scan", "t.bwt", "--keys"]))
+    };
+    let told = |text: &str, left: &str| (text.to_owned(), left.to_owned());
+    assert_eq!(delete(&["--prefix", "x"]), told("t.bwt: 0 entries deleted\n", "a\nb\nbb\nc\n"));
+    assert_eq!(delete(&["--prefix", "b"]), told("t.bwt: 2 entries deleted\n", "a\nc\n"));
+    assert_eq!(delete(&["--from", "bb", "--to", "c"]), told("t.bwt: 2 entries deleted\n", "a\n"));
+    assert_eq!(delete(&["--from", ""]), told("t.bwt: 2 entries deleted\n", ""));
+    for args in [&[][..], &["a", "--prefix", "a"], &["--prefix", "a", "--to", "b"]] {
+        assert_eq!(folder.run(&[&["table", "delete", "t.bwt"], args].concat()).code, 2, "{args:?}");
+    }
+    printed(&folder, &["put", "t.bwh", "a", "1"]);
+    let hashed = folder.run(&["table", "delete", "t.bwh", "--prefix", "a"]);
+    assert_eq!(hashed.code, 2);
+    assert!(hashed.stderr.contains("expected an ordered table"), "{}", hashed.stderr);
+    assert_eq!(printed(&folder, &["get", "t.bwh", "a"]), "1\n");
+}
+
+#[test]
+fn a_table_is_dumped_and_loaded_through_files_and_pipes() {
+    let folder = folder();
+    let text = "VERSION=3\nformat=bytevalue\ntype=btree\nHEADER=END\n 61\n 31\n 62\n 32\n 63\n 33\nDATA=END\n";
+    assert_eq!(printed(&folder, &["dump", "t.bwt"]), text);
+    assert_eq!(printed(&folder, &["dump", "t.bwt", "--format", "db", "-o", "-"]), text);
+    for format in ["db", "lmdb", "sql"] {
+        let told = printed(&folder, &["dump", "t.bwt", "--format", format, "-o", "dump"]);
+        assert_eq!(told, "dump: 3 entries\n");
+        for new in [format!("{format}.bwh"), format!("{format}.bwt")] {
+            let told = printed(&folder, &["load", &new, "dump"]);
+            assert_eq!(told, format!("{new}: 3 entries loaded\n"));
+            assert_eq!(printed(&folder, &["scan", &new]), "a\t1\nb\t2\nc\t3\n");
+        }
+    }
+    printed(&folder, &["put", "db.bwt", "a", "old"]);
+    printed(&folder, &["put", "db.bwt", "d", "4"]);
+    let loaded = folder.run_with_input(&["table", "load", "db.bwt"], text.as_bytes());
+    assert_eq!(loaded.stdout_of_success(), "db.bwt: 3 entries loaded\n");
+    assert_eq!(printed(&folder, &["scan", "db.bwt"]), "a\t1\nb\t2\nc\t3\nd\t4\n");
+    let old = printed(&folder, &["dump", &tokyo_cabinet("hash.tch"), "-o", "dump"]);
+    printed(&folder, &["load", "old.bwt", "dump"]);
+    let entries = printed(&folder, &["scan", "old.bwt", "--keys"]).lines().count();
+    assert_eq!(old, format!("dump: {entries} entries\n"));
+}
+
+#[test]
+fn a_dump_that_is_wrong_somewhere_says_where_and_changes_nothing() {
+    let folder = folder();
+    folder.write("dump", b"VERSION=3\nformat=print\ntype=btree\nHEADER=END\n a\n 9\n b\n \\zz\n");
+    for table in ["t.bwt", "new.bwt", "new.bwh"] {
+        let load = folder.run(&["table", "load", table, "dump"]);
+        assert_eq!((load.code, load.stdout.as_str()), (1, ""));
+        let told = "bytewright: dump: byte 56: expected two hexadecimal digits for each byte, found \"z\" in line 8\n";
+        assert_eq!(load.stderr, told);
+    }
+    assert_eq!(printed(&folder, &["scan", "t.bwt"]), "a\t1\nb\t2\nc\t3\n");
+    assert_eq!(folder.names(), ["dump", "t.bwt"]);
+    let missing = folder.run(&["table", "load", "new.bwt", "none"]);
+    assert_eq!((missing.code, missing.stderr.contains("none: cannot open")), (1, true));
+    let own = folder.run(&["table", "load", "t.bwt", "t.bwt"]);
+    assert_eq!((own.code, own.stderr.contains("found an ordered table")), (1, true));
+}
+
+#[test]
+fn a_dump_replaces_text_and_no_table_but_with_force_and_never_its_own() {
+    let folder = folder();
+    printed(&folder, &["put", "other.bwh", "a", "1"]);
+    folder.write("text", b"text");
+    printed(&folder, &["dump", "t.bwt", "-o", "text"]);
+    let own = "expected an output beside the inputs";
+    for (output, force, words) in [
+        ("t.bwt", &[][..], own),
+        ("./t.bwt", &["--force"], own),
+        ("other.bwh", &[], "found a hashed table"),
+    ] {
+        let args = [&["table", "dump", "t.bwt", "-o", output], force].concat();
+        let refused = folder.run(&args);
+        assert_eq!((refused.code, refused.stdout.as_str()), (2, ""));
+        assert!(refused.stderr.contains(words), "{}", refused.stderr);
+    }
+    printed(&folder, &["dump", "t.bwt", "-o", "other.bwh", "--force"]);
+    assert!(folder.read("other.bwh").starts_with(b"VERSION=3"));
+    assert_eq!(folder.run(&["table", "dump", "t.bwt", "--format", "csv"]).code, 2);
+}
+
+#[test]
 fn a_key_that_is_not_there_fails_after_those_that_are() {
     let folder = folder();
     let missing = "bytewright: t.bwt: no entry for the key \"x\"\n";

@@ -1,10 +1,11 @@
-//! Writes rows and packets to files for other programs. A separate thread encodes rows while the next ones are made; packets
+//! Writes rows, packets and tables to files for other programs. A separate thread encodes rows while the next ones are made; packets
 //! become a capture. A file gets its name when it is complete.
 //!
 //! Without the feature `parquet` the interface is the same, and creating a file of rows is an error.
 
 mod capture_file;
 mod compressor;
+mod dump_file;
 mod output;
 mod packet_file;
 #[cfg(feature = "parquet")]
@@ -14,6 +15,7 @@ mod parquet_file;
 mod parquet_file;
 
 pub use capture_file::{CaptureFile, CaptureForm};
+pub use dump_file::DumpFile;
 pub use output::OutputOptions;
 pub use packet_file::{PacketFile, WrittenPacket};
 pub use parquet_file::ParquetFile;

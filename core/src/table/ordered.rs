@@ -116,6 +116,69 @@ pub trait OrderedTable: Table {
         }
         Ok(entry.is_some())
     }
+
+    /// Deletes the entries whose keys are in `range`, all or none, and returns how many there were: a transaction of its own,
+    /// or a part of the open one. Takes memory for a few keys at a time, beside what the transaction takes.
+    fn delete_range(&mut self, range: &KeyRange) -> Result<u64> {
+        self.begin()?;
+        match self.delete_each(range) {
+            Ok(count) => self.commit().map(|()| count),
+            Err(error) => self.abort().and(Err(error)),
+        }
+    }
+
+    /// Deletes the entries of `range` one after another, and returns how many there were; those before an error are gone.
+    fn delete_each(&mut self, range: &KeyRange) -> Result<u64> {
+        let mut left = KeyRange { reverse: false, ..range.clone() };
+        let (mut keys, mut count) = (DoomedKeys::default(), 0);
+        while !left.is_empty() {
+            // The scan ends before the changes: pages that it uses would be copied for them.
+            keys.fill(&mut *self.ordered_snapshot()?.scan_range(&left)?)?;
+            let Some(last) = keys.last() else { break };
+            left = left.starting_after(last);
+            for key in keys.iter() {
+                count += u64::from(self.delete(key)?);
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// The next keys that a deletion takes, in one piece of memory.
+#[derive(Default)]
+struct DoomedKeys {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl DoomedKeys {
+    /// Number of keys at most.
+    const COUNT_MAX: usize = 4096;
+
+    /// Bytes of keys above which no further one is taken.
+    const BYTES_MAX: usize = 1 << 18;
+
+    /// Takes the first keys of `entries` in the place of those from before.
+    fn fill(&mut self, entries: &mut dyn Scan) -> Result<()> {
+        self.bytes.clear();
+        self.ends.clear();
+        while self.ends.len() < Self::COUNT_MAX && self.bytes.len() < Self::BYTES_MAX {
+            let Some((key, _)) = entries.advance()? else { break };
+            self.bytes.extend_from_slice(key);
+            self.ends.push(self.bytes.len());
+        }
+        Ok(())
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.bytes[start..*end])
+    }
+
+    fn last(&self) -> Option<&[u8]> {
+        let start = self.ends.iter().rev().nth(1).copied().unwrap_or(0);
+        self.ends.last().map(|end| &self.bytes[start..*end])
+    }
 }
 
 /// An ordered table as it was when this was taken.

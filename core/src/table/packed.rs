@@ -23,6 +23,26 @@ impl PackedEntries {
         self.bytes.extend_from_slice(value);
     }
 
+    /// Takes all entries out, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.lengths.clear();
+        self.bytes.clear();
+    }
+
+    /// Returns true if there is no entry behind `place`.
+    pub fn is_at_end(&self, place: PackedPlace) -> bool {
+        place.index >= self.lengths.len()
+    }
+
+    /// The entry at `place`, which moves behind it; nothing at the end.
+    pub fn next_from(&self, place: &mut PackedPlace) -> Option<(&[u8], &[u8])> {
+        let (key_len, value_len) = self.lengths.get(place.index)?;
+        let (key, rest) = self.bytes.get(place.offset..)?.split_at(*key_len);
+        place.index += 1;
+        place.offset += key_len + value_len;
+        Some((key, &rest[..*value_len]))
+    }
+
     /// Bytes of all keys and values.
     pub fn bytes_len(&self) -> usize {
         self.bytes.len()
@@ -33,6 +53,13 @@ impl PackedEntries {
         let left = Left { lengths: self.lengths.iter(), bytes: &self.bytes };
         PackedScan { ahead: left.clone(), left }
     }
+}
+
+/// Place in front of one of [`PackedEntries`], at first in front of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PackedPlace {
+    index: usize,
+    offset: usize,
 }
 
 /// The entries of [`PackedEntries`].

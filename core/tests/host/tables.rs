@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use bytewright::host::table::{self, AnySnapshot, Cost, EntryWalk, TableHandle};
 use bytewright::host::{Failure, Host, TurnHost};
 use bytewright::table::file::{OpenOptions, SyncMode, TableKind};
-use bytewright::table::{BackupOptions, KeyRange, PackedEntries, Selection};
+use bytewright::table::{BackupOptions, DumpFormat, KeyRange, PackedEntries, Selection};
 use bytewright::{Error, ErrorKind};
 
 use crate::folder::Folder;
@@ -393,6 +393,63 @@ fn a_snapshot_is_of_the_kind_of_its_table_and_selects_where_there_is_order() {
         assert_eq!(walk().key_of(host, b"d").unwrap(), None);
         host.interrupt.set(Some("interrupted"));
         assert!(matches!(walk().count(host), Err(Failure::Host(_))));
+    });
+}
+
+#[test]
+fn a_dump_is_written_beside_others_and_loaded_in_one_turn() {
+    let folder = Folder::new("session_tables_dump");
+    each_kind("host-tables-9", |handle, host| {
+        put(handle, host, b"a", b"1").unwrap();
+        put(handle, host, b"b", b"2").unwrap();
+        let path = folder.path(&format!("{}.{}", handle.is_in_file(), handle.kind().extension()));
+        host.taken();
+        for format in DumpFormat::ALL {
+            assert_eq!(handle.dump(host, &path, *format, false).unwrap(), 2);
+        }
+        assert_eq!(host.taken(), [Asked::Wait; 3]);
+        put(handle, host, b"b", b"new").unwrap();
+        host.by(1, 1).interrupted_waits.set(1);
+        assert!(matches!(handle.load(host, &path), Err(Failure::Host(_))));
+        assert!(!handle.turn().is_taken());
+        assert_eq!(value_of(handle, host, b"b").as_deref(), Some(&b"new"[..]));
+        handle.begin(host).unwrap();
+        put(handle, host, b"c", b"3").unwrap();
+        assert_eq!(kind_of(handle.dump(host, &path, DumpFormat::Db, false)), ErrorKind::Argument);
+        assert_eq!(handle.load(host, &path).unwrap(), 2);
+        assert_eq!(kind_of(handle.load(host, &folder.path("missing"))), ErrorKind::Io(Some(2)));
+        assert_eq!(handle.depth(host).unwrap(), 1);
+        assert_eq!(kind_of(handle.load(host.by(1, 2), &path)), ErrorKind::Lock);
+        handle.end(host.by(1, 1), 0, true).unwrap();
+        assert_eq!(value_of(handle, host, b"b").as_deref(), Some(&b"2"[..]));
+        assert_eq!(handle.len(host).unwrap(), 3);
+    });
+}
+
+fn value_of(handle: &TableHandle<Strand>, host: &Script, key: &[u8]) -> Option<Vec<u8>> {
+    handle.read(host, |content| content.table()?.get(key)).unwrap()
+}
+
+#[test]
+fn a_range_is_deleted_by_turns_and_in_the_transaction_of_its_caller() {
+    each_kind("host-tables-8", |handle, host| {
+        for key in [b"a", b"b", b"c"] {
+            put(handle, host, key, key).unwrap();
+        }
+        let selection = Selection { range: KeyRange::ALL.starting_at(b"b"), limit: None };
+        if handle.kind() == TableKind::Hashed {
+            assert_eq!(kind_of(handle.delete_range(host, &selection)), ErrorKind::Argument);
+            assert_eq!(handle.len(host).unwrap(), 3);
+            return;
+        }
+        handle.begin(host.by(1, 1)).unwrap();
+        assert_eq!(handle.delete_range(host, &selection).unwrap(), 2);
+        assert_eq!(kind_of(handle.delete_range(host.by(1, 2), &selection)), ErrorKind::Lock);
+        handle.end(host.by(1, 1), 0, false).unwrap();
+        assert_eq!(handle.delete_range(host.by(1, 2), &selection).unwrap(), 2);
+        assert_eq!(handle.len(host).unwrap(), 1);
+        handle.close(host).unwrap();
+        assert_eq!(kind_of(handle.delete_range(host, &selection)), ErrorKind::Closed);
     });
 }
 

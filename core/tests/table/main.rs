@@ -19,6 +19,7 @@ mod simulated_disk;
 mod backup;
 mod convert;
 mod disks;
+mod dump;
 mod file_tree;
 mod memory_tree;
 mod planted_files;

@@ -9,7 +9,7 @@ use std::ops::Bound;
 use bytewright::ErrorKind;
 use bytewright::table::file::{self, FileTable, OpenOptions, SyncMode, TableKind};
 use bytewright::table::{
-    Cursor, KEY_LEN_MAX, KeyRange, OrderedTable, PackedEntries, Scan, Snapshot, Table,
+    Cursor, KEY_LEN_MAX, KeyRange, OrderedTable, PackedEntries, Scan, Selection, Snapshot, Table,
     VALUE_LEN_MAX, have_same_entries, memory,
 };
 
@@ -285,6 +285,100 @@ fn a_cursor_is_a_place_in_a_sorted_list() {
             walk(random, &mut cursor, &keys);
         }
     });
+}
+
+#[test]
+fn a_range_is_deleted_whole_and_nothing_else_is() {
+    let folder = Folder::new("delete-range");
+    seeds(30, |random| {
+        for mut table in ordered_tables(&folder) {
+            table.clear().unwrap();
+            let mut model = BTreeMap::new();
+            for _ in 0..random.below(60) {
+                let key = short_key(random);
+                table.put(&key, &[key.as_slice(), b"!"].concat()).unwrap();
+                model.insert(key, ());
+            }
+            let selection = random_selection(random);
+            let mut selected = Vec::new();
+            let mut scan = selection.scan(&*table.ordered_snapshot().unwrap()).unwrap();
+            while let Some((key, _)) = scan.advance().unwrap() {
+                selected.push(key.to_vec());
+            }
+            drop(scan);
+            table.begin().unwrap();
+            assert_eq!(selection.delete(table.as_mut()).unwrap(), selected.len() as u64);
+            assert_eq!(table.len().unwrap(), (model.len() - selected.len()) as u64);
+            table.abort().unwrap();
+            assert_eq!(table.len().unwrap(), model.len() as u64, "{selection:?}");
+            assert_eq!(selection.delete(table.as_mut()).unwrap(), selected.len() as u64);
+            assert_eq!(table.depth(), 0);
+            selected.iter().for_each(|key| assert!(model.remove(key).is_some()));
+            let left = keys(&*table.ordered_snapshot().unwrap());
+            assert_eq!(left, model.into_keys().collect::<Vec<_>>(), "{selection:?}");
+        }
+    });
+}
+
+fn random_selection(random: &mut Random) -> Selection {
+    let mut range = match random.below(3) {
+        0 => KeyRange::prefix(&short_key(random)),
+        _ => KeyRange::ALL,
+    };
+    for narrow in [KeyRange::starting_at, KeyRange::starting_after] {
+        if random.below(3) == 0 {
+            range = narrow(range, &short_key(random));
+        }
+    }
+    for narrow in [KeyRange::ending_with, KeyRange::ending_before] {
+        if random.below(3) == 0 {
+            range = narrow(range, &short_key(random));
+        }
+    }
+    range.reverse = random.below(2) == 0;
+    let limit = (random.below(3) == 0).then(|| random.below(8) as u64);
+    Selection { range, limit }
+}
+
+fn keys(snapshot: &dyn Snapshot) -> Vec<Vec<u8>> {
+    let mut scan = snapshot.scan().unwrap();
+    let mut keys = Vec::new();
+    while let Some((key, _)) = scan.advance().unwrap() {
+        keys.push(key.to_vec());
+    }
+    keys
+}
+
+#[test]
+fn a_long_range_is_deleted_in_pieces() {
+    let folder = Folder::new("delete-long-range");
+    for mut table in ordered_tables(&folder) {
+        table.begin().unwrap();
+        let long = [b'l'; 1000];
+        for number in 0..10_000_u32 {
+            let key = number.to_be_bytes();
+            // Some pieces end by the number of their keys, some by their bytes.
+            let key = if number < 5000 { key.to_vec() } else { [&key[..], &long].concat() };
+            table.put(&key, b"value").unwrap();
+        }
+        table.commit().unwrap();
+        let range = KeyRange::ALL.starting_at(&1_u32.to_be_bytes());
+        let range = range.ending_before(&9999_u32.to_be_bytes());
+        assert_eq!(table.delete_range(&range).unwrap(), 9998);
+        assert_eq!(table.len().unwrap(), 2);
+        assert_eq!(table.delete_range(&KeyRange::ALL.reversed()).unwrap(), 2);
+        assert!(table.is_empty().unwrap());
+    }
+}
+
+#[test]
+fn a_hashed_table_refuses_to_delete_a_range() {
+    let folder = Folder::new("delete-range-hashed");
+    let mut table = open(&folder, TableKind::Hashed);
+    let selection = Selection { range: KeyRange::ALL, limit: None };
+    let error = table.delete_range(&selection).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Argument);
+    assert!(error.to_string().contains("expected an ordered table"), "{error}");
 }
 
 fn short_key(random: &mut Random) -> Vec<u8> {

@@ -12,12 +12,23 @@ my @BOUNDS = qw(from to prefix);
 my %KNOWN = map { $_ => 1 } @BOUNDS, qw(reverse limit);
 
 sub scan {
-    my ($entries, %range) = @_;
+    my $entries = shift;
+    return $entries->_scan(_arguments(@_));
+}
+
+# Deletes the entries of a range, and returns how many there were.
+sub delete {
+    my $table = shift;
+    return $table->_delete_range(_arguments(@_));
+}
+
+sub _arguments {
+    my (%range) = @_;
     my ($unknown) = sort(grep { !$KNOWN{$_} } keys(%range));
     Bytewright::Error::_refuse("expected from, to, prefix, reverse or limit as an option, found " . Bytewright::Error::_excerpt($unknown))
         if defined($unknown);
     my $limit = defined($range{limit}) ? Bytewright::Number::count($range{limit}, "limit", 1) : 0;
-    return $entries->_scan(@range{@BOUNDS}, !!$range{reverse}, $limit);
+    return (@range{@BOUNDS}, !!$range{reverse}, $limit);
 }
 
 # Key and value of the first entry of a range, or an empty list.

@@ -85,6 +85,15 @@ sub backup {
     return $self->_backup(Bytewright::Path::to_write($path), !!$options{replace});
 }
 
+sub dump {
+    my ($self, $path, %options) = @_;
+    my ($unknown) = sort(grep { $_ ne "format" && $_ ne "force" } CORE::keys(%options));
+    Bytewright::Error::_refuse("expected format or force as an option, found " . Bytewright::Error::_excerpt($unknown)) if defined($unknown);
+    return $self->_dump(Bytewright::Path::to_write($path), $options{format} // "db", !!$options{force});
+}
+
+sub load { my ($self, $path) = @_; return $self->_load(Bytewright::Path::of($path)) }
+
 sub txn { goto &transaction }
 
 sub transaction {
@@ -329,6 +338,22 @@ Frees the space of deleted and overwritten entries.
 
 Writes a copy of the table as it is now to a table file of the same kind, which has its name when it is whole. A table file that
 has the name already is an error, or replaced.
+
+=head2 dump
+
+    $table->dump($path)
+    $table->dump($path, format => "sql", force => 1)
+
+Writes the entries as they are now as text that other programs read, and returns their number: C<db> for db_load of Berkeley DB,
+C<lmdb> for mdb_load of LMDB, or C<sql> for sqlite3. The file has its name when it is whole. The table's own file is never
+replaced, and another table, a capture or a store only with C<force>.
+
+=head2 load
+
+    $table->load($path)
+
+Puts the entries of a dump in, all of them or, on an error, none, and returns their number: one of C<dump>, of db_dump or
+mdb_dump, or of sqlite3's C<.dump> of a table of two columns, compressed or not.
 
 =head2 stat
 

@@ -10,6 +10,8 @@ sub _kind { return 2 }
 sub range  { my $self = shift; return Bytewright::Range::scan($self, @_) }
 sub prefix { my ($self, $prefix, %range) = @_; return Bytewright::Range::scan($self, %range, prefix => $prefix) }
 
+sub delete_range { my $self = shift; return Bytewright::Range::delete($self, @_) }
+
 sub cursor  { return $_[0]->_cursor }
 sub first   { return Bytewright::Range::first($_[0]) }
 sub last    { return Bytewright::Range::first($_[0], reverse => 1) }
@@ -53,6 +55,13 @@ first with C<reverse>, and no more than C<limit>.
     $table->prefix($prefix, %range)
 
 The same with a prefix.
+
+=head2 delete_range
+
+    $table->delete_range(prefix => $prefix)
+    $table->delete_range(from => $key, to => $key, prefix => $prefix, reverse => 1, limit => $count)
+
+Removes the entries that C<range> would give, all of them or, on an error, none, and returns how many there were.
 
 =head2 first
 

@@ -159,6 +159,19 @@ module Bytewright
       modify { batch { each(**range) { |key, value| delete(key) if yield(key, value) } } }
     end
 
+    # Takes a range of entries out, all or none of them, without showing them to anybody.
+    #
+    #   table.delete_range(prefix: "tmp:")
+    #   table.delete_range(range: "2026-11-01"..."2026-12-01")
+    #
+    # @param range (see Entries#each)
+    # @return [Integer] how many entries there were
+    # @raise [ArgumentError] where it is a HashTable
+    def delete_range(**range)
+      check_frozen
+      remove_range(range)
+    end
+
     # Of a range of entries, keeps some. Entries that are not in the range stay.
     #
     # @param range (see Entries#each)
@@ -324,6 +337,31 @@ module Bytewright
     def backup(path, replace: false)
       write_backup(path.respond_to?(:to_path) ? path.to_path : path, replace ? true : false)
       self
+    end
+
+    # Writes the entries as they are now as text that other programs read, while threads go on to use the table. The file has
+    # its name when it is whole; what is there and no regular file, such as a named pipe, is written as the text comes. Keys
+    # and values are in it as the bytes that the table stores.
+    #
+    # @param path [String, #to_path]
+    # @param format [Symbol, String] +:db+, which db_load of Berkeley DB reads, +:lmdb+, which mdb_load of LMDB reads, or +:sql+,
+    #   statements that sqlite3 reads, for a table of the columns key and value
+    # @param force [Boolean] whether to replace a file that is a capture, a table or a store, too; this table's own never is
+    # @return [Integer] how many entries there are
+    # @raise [ArgumentError] where there is a file that is not to be replaced, for another format, or in a transaction
+    def dump(path, format: :db, force: false)
+      write_dump(path.respond_to?(:to_path) ? path.to_path : path, format.to_s, force ? true : false)
+    end
+
+    # Puts the entries of a dump in, all or none: of {#dump}, of db_dump or mdb_dump, or of sqlite3's +.dump+ of a table of two
+    # columns, compressed or not.
+    #
+    # @param path [String, #to_path]
+    # @return [Integer] how many entries there were
+    # @raise [FormatError, TruncatedError] where the text is something else, or ends too soon, with the line
+    def load(path)
+      check_frozen
+      load_dump(path.respond_to?(:to_path) ? path.to_path : path)
     end
 
     private

@@ -5,9 +5,12 @@ use std::mem::MaybeUninit;
 use bytewright::Result;
 use bytewright::table::{KeyRange, Scan, Selection};
 
-use crate::buffer::{Place, bw_slice, given, handle, held};
+use crate::buffer::{Place, bw_slice, given, handle, held, held_mut};
 use crate::error::{bw_error, bw_status, guard};
 use crate::table::bw_table;
+
+/// All entries, in their order.
+pub(crate) const ALL: Selection = Selection { range: KeyRange::ALL, limit: None };
 
 /// Range of entries, and their order. Initialize it with `BW_RANGE_INIT`, which selects all of them, and change what
 /// you need.
@@ -84,6 +87,28 @@ pub unsafe extern "C" fn bw_table_scan(
             Some(range) => range.scan(&*table.ordered()?.ordered_snapshot()?)?,
         };
         out.write(bw_scan::handle_of(entries));
+        Ok(bw_status::Ok)
+    })
+}
+
+/// Removes the entries of a range of an ordered table, all of them or, on an error, none, and sets `count` to how many there
+/// were. `range` may be null for all entries.
+///
+/// # Safety
+/// `table` is a handle, and the slices of `range` are bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_table_delete_range(
+    table: *mut bw_table,
+    range: Option<&bw_range>,
+    count: Option<&mut MaybeUninit<u64>>,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    // SAFETY: the caller's promises about `table` and `range`.
+    let (table, range) = unsafe { (held_mut(table, "a table"), selection_of(range)) };
+    guard(error, || {
+        let count = given(count, "a place for the number of entries")?;
+        let selection = range?.unwrap_or(ALL);
+        count.write(table?.content_mut().delete_range(&selection)?);
         Ok(bw_status::Ok)
     })
 }

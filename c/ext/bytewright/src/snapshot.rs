@@ -2,11 +2,11 @@
 
 use std::mem::MaybeUninit;
 
-use bytewright::table::{KeyRange, OrderedSnapshot, Selection, Snapshot};
+use bytewright::table::{OrderedSnapshot, Selection, Snapshot};
 
 use crate::buffer::{bw_buffer, bytes, given, handle, held};
 use crate::error::{bw_error, bw_status, guard};
-use crate::scan::{bw_range, bw_scan, selection_of};
+use crate::scan::{ALL, bw_range, bw_scan, selection_of};
 use crate::table::bw_table;
 
 /// A table as it was when this was taken, which later changes of the table do not change. One thread at a time may use it.
@@ -25,8 +25,6 @@ impl bw_snapshot {
         }
     }
 }
-
-const ALL: Selection = Selection { range: KeyRange::ALL, limit: None };
 
 /// Takes a snapshot of a table; its cost does not depend on the table's size. Free it with `bw_snapshot_free`.
 #[unsafe(no_mangle)]

@@ -1,7 +1,9 @@
 //! Tables: byte strings by key, in memory or in a file.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{OsStr, c_char, c_void};
 use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use bytewright::host::adb::{AbstractDatabase, OpenedTable, Strings};
 use bytewright::table::file::{self, FileTable, TableKind};
@@ -22,6 +24,8 @@ pub struct bw_table {
     /// Form of the values that a table in memory is told; a file has it.
     pub(crate) values: ValueType,
     pub(crate) is_in_file: bool,
+    /// Path of the file, which no output of this table replaces.
+    pub(crate) path: Option<PathBuf>,
     /// The database that it is the table of, where it was opened by a name of Tokyo Cabinet's.
     database: Option<Box<AbstractDatabase>>,
 }
@@ -29,7 +33,7 @@ pub struct bw_table {
 impl bw_table {
     fn new(content: FileTable, is_in_file: bool) -> bw_table {
         let values = content.as_table().values();
-        bw_table { content, values, is_in_file, database: None }
+        bw_table { content, values, is_in_file, path: None, database: None }
     }
 
     /// An empty table in memory.
@@ -47,8 +51,16 @@ impl bw_table {
             OpenedTable::InMemory(kind) => bw_table::in_memory(kind),
             OpenedTable::InFile(file, _) => bw_table::new(file, true),
         };
+        if table.is_in_file {
+            table.note_path(Path::new(OsStr::from_bytes(database.path())));
+        }
         table.database = Some(Box::new(database));
         handle(table)
+    }
+
+    /// Notes where the file is, wherever the process goes afterwards.
+    fn note_path(&mut self, path: &Path) {
+        self.path = std::path::absolute(path).ok();
     }
 
     /// Calls a method of the database that goes with it.
@@ -85,6 +97,10 @@ impl bw_table {
 
     pub(crate) fn table_mut(&mut self) -> &mut dyn Table {
         self.content.as_table_mut()
+    }
+
+    pub(crate) fn content_mut(&mut self) -> &mut FileTable {
+        &mut self.content
     }
 
     pub(crate) fn ordered(&self) -> Result<&dyn OrderedTable> {
@@ -150,7 +166,9 @@ pub unsafe extern "C" fn bw_table_open(
         let path = path?;
         let (kind, options) = options?;
         let content = file::open(path, kind, options)?;
-        out.write(handle(bw_table::new(content, true)));
+        let mut table = bw_table::new(content, true);
+        table.note_path(path);
+        out.write(handle(table));
         Ok(bw_status::Ok)
     };
     panics::catch_all();

@@ -3,13 +3,16 @@
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
-use bytewright::table::{Backup, BackupOptions, KeyRange, Origin, ValueType};
+use bytewright::export::{DumpFile, OutputOptions};
+use bytewright::table::{
+    Backup, BackupOptions, Dump, DumpFormat, DumpReader, KeyRange, Origin, ValueType,
+};
 use bytewright::{Error, ErrorKind, panics};
 
 use crate::buffer::{bw_buffer, given, held, held_mut};
 use crate::error::{bw_error, bw_status, guard};
-use crate::table::{bw_table, change, done};
-use crate::text::{self, text};
+use crate::table::{add, bw_table, change, done};
+use crate::text::{self, text, text_or_none};
 
 /// Counts and sizes of a table, in the order of the schema `tables`.
 #[repr(C)]
@@ -99,6 +102,58 @@ pub unsafe extern "C" fn bw_table_backup(
         let table = held(table, "a table")?;
         let backup = Backup::of(table.table(), table.kind())?.with_values(table.values);
         backup.write(path?, BackupOptions { replace })?;
+        Ok(bw_status::Ok)
+    })
+}
+
+/// Writes the entries of a table as they are now as text that other programs read to the file at `path`, which has its name when
+/// it is whole, and sets `count` to their number. `format` is "db" or null (for `db_load` of Berkeley DB), "lmdb" (for `mdb_load`
+/// of LMDB) or "sql" (for `sqlite3`). The table's own file is never replaced, and another table, a capture or a store only with
+/// `force`.
+///
+/// # Safety
+/// `path` is text, and `format` is text or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_table_dump(
+    table: Option<&bw_table>,
+    path: *const c_char,
+    format: *const c_char,
+    force: bool,
+    count: Option<&mut MaybeUninit<u64>>,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    // SAFETY: the caller's promises about `path` and `format`.
+    let (path, format) = unsafe { (text::path(path), text_or_none(format, "a format")) };
+    guard(error, || {
+        let table = held(table, "a table")?;
+        let count = given(count, "a place for the number of entries")?;
+        let format = format?.map_or(Ok(DumpFormat::Db), DumpFormat::by_name)?;
+        let dump = Dump::of(table.table(), table.kind(), format)?;
+        let options = OutputOptions::made_of(table.path.iter(), force);
+        count.write(DumpFile::create(path?, dump, &options)?.write()?);
+        Ok(bw_status::Ok)
+    })
+}
+
+/// Puts the entries of the dump at `path` into a table, all of them or, on an error, none, and sets `count` to their number. The
+/// dump is one of `bw_table_dump`, `db_dump`, `mdb_dump`, or of `sqlite3` of a table of two columns, compressed or not.
+///
+/// # Safety
+/// `table` is a handle, and `path` is text.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_table_load(
+    table: *mut bw_table,
+    path: *const c_char,
+    count: Option<&mut MaybeUninit<u64>>,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    // SAFETY: the caller's promises about `table` and `path`.
+    let (table, path) = unsafe { (held_mut(table, "a table"), text::path(path)) };
+    add(table, error, |table| {
+        let count = given(count, "a place for the number of entries")?;
+        let mut dump = DumpReader::open(path?, table.values)?;
+        table.table_mut().put_all(&mut dump)?;
+        count.write(dump.count());
         Ok(bw_status::Ok)
     })
 }

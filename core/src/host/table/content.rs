@@ -61,6 +61,16 @@ impl TableContent {
         }
     }
 
+    /// Deletes the selected entries, all or none, and returns how many there were. [`ErrorKind::Argument`] for a hashed table.
+    pub fn delete_range(&mut self, selection: &Selection) -> Result<u64> {
+        match self {
+            TableContent::Hash(_) => Err(Selection::needs_order()),
+            TableContent::Tree(table) => selection.delete(table),
+            TableContent::File(table) => table.delete_range(selection),
+            TableContent::Closed => Err(is_closed()),
+        }
+    }
+
     /// The table as it is now.
     pub fn snapshot(&self) -> Result<AnySnapshot> {
         match self.ordered() {

@@ -4,13 +4,14 @@
 //! lock. Such work takes long, and keeps the table for its caller meanwhile ([`Turn`]); so does a transaction.
 
 mod content;
+mod dumps;
 mod operations;
 mod steps;
 mod transaction;
 mod walk;
 
 use std::cell::{Cell, RefCell};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -66,6 +67,8 @@ pub struct TableHandle<C> {
     turn: Turn<C>,
     transactions: Transactions,
     is_in_file: Cell<bool>,
+    /// Path of the file, which no output of this table replaces.
+    path: RefCell<Option<PathBuf>>,
     values: Cell<ValueType>,
     /// True if the end of a transaction waits for a disk.
     commits_wait: Cell<bool>,
@@ -101,6 +104,7 @@ impl<C: Clone> TableHandle<C> {
             turn: Turn::default(),
             transactions: Transactions::default(),
             is_in_file: Cell::new(false),
+            path: RefCell::default(),
             values: Cell::new(ValueType::BYTES),
             commits_wait: Cell::new(false),
             reported: Reported { bytes: Cell::new(0), changes_left: Cell::new(CHANGES_MIN) },
@@ -113,6 +117,11 @@ impl<C: Clone> TableHandle<C> {
         self.content.replace(TableContent::File(table));
         self.is_in_file.set(true);
         self.commits_wait.set(options.sync == SyncMode::Commit);
+    }
+
+    /// Notes where the file is, wherever the process goes afterwards.
+    pub fn note_path(&self, path: &Path) {
+        self.path.replace(std::path::absolute(path).ok());
     }
 
     /// Returns the kind of the table.
@@ -257,11 +266,11 @@ impl<C: Clone> TableHandle<C> {
     fn change<H: TurnHost<Caller = C>, R>(
         &self,
         host: &H,
-        work: impl FnOnce(&mut dyn Table) -> Result<R>,
+        work: impl FnOnce(&mut TableContent) -> Result<R>,
     ) -> Outcome<R, H> {
         self.wait(host)?;
         let mut content = self.content.try_borrow_mut().map_err(|_| used_by_itself())?;
-        let outcome = guard(|| content.table_mut().and_then(work));
+        let outcome = guard(|| work(&mut content));
         drop(content);
         if self.note_change() {
             self.report_memory(host);
@@ -307,9 +316,18 @@ impl<C: Clone> TableHandle<C> {
         cost: Cost,
         mut work: impl FnMut(&mut dyn Table) -> Result<R> + Send,
     ) -> Outcome<R, H> {
+        self.change_content_by_cost(host, cost, |content| work(content.table_mut()?))
+    }
+
+    fn change_content_by_cost<H: TurnHost<Caller = C>, R: Send>(
+        &self,
+        host: &H,
+        cost: Cost,
+        work: impl FnMut(&mut TableContent) -> Result<R> + Send,
+    ) -> Outcome<R, H> {
         self.wait(host)?;
         match cost == Cost::Long || self.look(|content| Ok(content.table()?.waits_for_disk()))? {
-            true => self.change_at_length(host, |content| work(content.table_mut()?)),
+            true => self.change_at_length(host, work),
             false => self.change(host, work),
         }
     }

@@ -7,7 +7,7 @@ use super::super::turn::TurnHost;
 use super::{AnySnapshot, Cost, Entry, TableContent, TableHandle, step_by_step, used_by_itself};
 use crate::error::Result;
 use crate::table::{
-    Backup, BackupFile, BackupOptions, Cursor, KeyRange, PackedEntries, Scan, Stat, View,
+    Backup, BackupFile, BackupOptions, Cursor, KeyRange, PackedEntries, Scan, Selection, Stat, View,
 };
 
 impl<C: Clone> TableHandle<C> {
@@ -32,6 +32,16 @@ impl<C: Clone> TableHandle<C> {
     pub fn clear<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
         let cost = self.cost_of_walk(host)?;
         self.change_by_cost(host, cost, |table| table.clear())
+    }
+
+    /// Deletes the selected entries, all or none, and returns how many there were.
+    pub fn delete_range<H: TurnHost<Caller = C>>(
+        &self,
+        host: &H,
+        selection: &Selection,
+    ) -> Outcome<u64, H> {
+        let cost = self.cost_of_walk(host)?;
+        self.change_content_by_cost(host, cost, |content| content.delete_range(selection))
     }
 
     /// Puts all of the entries, or none.

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::files::{FileDirectory, FileStorage, Storage, StorageMode};
 use crate::table::foreign::described;
 use crate::table::tokyo_cabinet::Database;
-use crate::table::{OrderedTable, Table};
+use crate::table::{OrderedTable, Selection, Table};
 
 /// `ENOENT`.
 const NOT_FOUND: i32 = 2;
@@ -102,6 +102,14 @@ impl FileTable {
         match self {
             FileTable::Hashed(table) => &mut **table,
             FileTable::Ordered(table) => &mut **table,
+        }
+    }
+
+    /// Deletes the selected entries, all or none, and returns how many there were. [`ErrorKind::Argument`] for a hashed table.
+    pub fn delete_range(&mut self, selection: &Selection) -> Result<u64> {
+        match self {
+            FileTable::Ordered(table) => selection.delete(&mut **table),
+            FileTable::Hashed(_) => Err(Selection::needs_order()),
         }
     }
 

@@ -16,7 +16,7 @@ use std::cell::{Cell, RefCell};
 use bytewright::host::table::{self, AnySnapshot, EntryWalk, TableHandle};
 use bytewright::options::NamedOptions;
 use bytewright::table::file::{OpenOptions, TableKind};
-use bytewright::table::{BackupOptions, KeyRange, StatField, Table, ValueType};
+use bytewright::table::{BackupOptions, DumpFormat, KeyRange, StatField, Table, ValueType};
 use magnus::{Error, RArray, RClass, RHash, RString, Ruby, Value, function, method, prelude::*};
 
 use crate::border::{
@@ -171,6 +171,7 @@ impl TableObject {
         this.run(ruby, |handle, host| {
             let opened = table::open(host, &path, Some(handle.kind()), options)?;
             handle.move_to_file(opened, options);
+            handle.note_path(&path);
             Ok(())
         })
     }
@@ -187,7 +188,9 @@ impl TableObject {
         let mutex = TurnMutex::default();
         let host = Sharing::new(ruby, &mutex);
         let opened = host.raised(table::open(&host, &path, None, options))?;
-        let table = Self::wrapped(ruby, TableHandle::in_file(opened, options))?;
+        let handle = TableHandle::in_file(opened, options);
+        handle.note_path(&path);
+        let table = Self::wrapped(ruby, handle)?;
         ruby.yield_value::<_, Value>(table)?;
         Ok(table)
     }
@@ -217,6 +220,12 @@ impl TableObject {
 
     fn clear(ruby: &Ruby, this: &Self) -> Result<(), Error> {
         this.run(ruby, TableHandle::clear)
+    }
+
+    /// `table.remove_range(keywords)`: deletes the entries that the keywords select, or all, and gives their number.
+    fn remove_range(ruby: &Ruby, this: &Self, keywords: RHash) -> Result<u64, Error> {
+        let selection = selection_of(ruby, keywords)?;
+        this.run(ruby, |handle, host| handle.delete_range(host, &selection))
     }
 
     /// `table.put_strings(keys, values)`: all of them, or none.
@@ -314,6 +323,24 @@ impl TableObject {
         this.run(ruby, |handle, host| handle.backup(host, &path, options).map(drop))
     }
 
+    /// `table.write_dump(path, format, force)`: writes the entries as they are now as text, and gives their number.
+    fn write_dump(
+        ruby: &Ruby,
+        this: &Self,
+        path: RString,
+        format: String,
+        force: bool,
+    ) -> Result<u64, Error> {
+        let (path, format) = (path_of(path)?, raised(ruby, DumpFormat::by_name(&format))?);
+        this.run(ruby, |handle, host| handle.dump(host, &path, format, force))
+    }
+
+    /// `table.load_dump(path)`: puts the entries of a dump in, and gives their number.
+    fn load_dump(ruby: &Ruby, this: &Self, path: RString) -> Result<u64, Error> {
+        let path = path_of(path)?;
+        this.run(ruby, |handle, host| handle.load(host, &path))
+    }
+
     fn begin_transaction(ruby: &Ruby, this: &Self) -> Result<(), Error> {
         this.run(ruby, |handle, host| handle.begin(host).map(drop))
     }
@@ -380,6 +407,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     table.define_private_method("in_file?", method!(TableObject::is_in_file, 0))?;
     table.define_private_method("in_use?", method!(TableObject::is_in_use, 0))?;
     table.define_private_method("remove_all", method!(TableObject::clear, 0))?;
+    table.define_private_method("remove_range", method!(TableObject::remove_range, 1))?;
     table.define_private_method("scan", method!(TableObject::scan, 1))?;
     table.define_private_method("take_snapshot", method!(TableObject::take_snapshot, 0))?;
     table.define_private_method("write_all", method!(TableObject::sync, 0))?;
@@ -399,6 +427,8 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     table.define_private_method("transaction_depth", method!(TableObject::transaction_depth, 0))?;
     table.define_private_method("end_transaction", method!(TableObject::end_transaction, 2))?;
     table.define_private_method("write_backup", method!(TableObject::write_backup, 2))?;
+    table.define_private_method("write_dump", method!(TableObject::write_dump, 3))?;
+    table.define_private_method("load_dump", method!(TableObject::load_dump, 1))?;
     table.define_private_method("compact_storage", method!(TableObject::compact, 0))?;
 
     let hash = module.define_class("HashTable", table)?;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use bytewright::host::Outcome;
 use bytewright::host::table::{Cost, TableContent, TableHandle};
 use bytewright::table::file::TableKind;
-use bytewright::table::{self, BackupOptions, StatField, ValueType};
+use bytewright::table::{self, BackupOptions, DumpFormat, Selection, StatField, ValueType};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -321,6 +321,25 @@ impl Table {
         bulk::put_all(py, self, pairs)
     }
 
+    /// Takes the entries out whose keys are from `first` to `last`, both included, and begin with `prefix`, all or none of them,
+    /// and returns their number. With `limit` at most so many, the first ones, or with `reverse` the last ones.
+    ///
+    /// Raises `ArgumentError` for a `HashTable`.
+    #[pyo3(signature = (first = None, last = None, *, prefix = None, reverse = false, limit = None))]
+    fn delete_range(
+        &self,
+        py: Python<'_>,
+        first: Option<&Bound<'_, PyAny>>,
+        last: Option<&Bound<'_, PyAny>>,
+        prefix: Option<&Bound<'_, PyAny>>,
+        reverse: bool,
+        limit: Option<u64>,
+    ) -> PyResult<u64> {
+        let range = selection::range(self.strings, first, last, prefix, reverse)?;
+        let selection = Selection { range, limit };
+        self.run(py, |handle, host| handle.delete_range(host, &selection))
+    }
+
     /// Takes all entries out.
     fn clear(&self, py: Python<'_>) -> PyResult<()> {
         self.run(py, TableHandle::clear)
@@ -394,6 +413,26 @@ impl Table {
     #[pyo3(signature = (path, *, replace = false))]
     fn backup(&self, py: Python<'_>, path: PathBuf, replace: bool) -> PyResult<u64> {
         self.run(py, |handle, host| handle.backup(host, &path, BackupOptions { replace }))
+    }
+
+    /// Writes the entries as they are now as text that other programs read, and returns their number: `db` is for `db_load` of
+    /// Berkeley DB, `lmdb` for `mdb_load` of LMDB, and `sql` for `sqlite3`. Threads may use the table meanwhile. The file is
+    /// there when it is whole. Keys and values are in it as the bytes that the table stores.
+    ///
+    /// Raises `ArgumentError` where the path has a capture, a table or a store that is not to be replaced with `force`, or this
+    /// table's own file, and in a transaction.
+    #[pyo3(signature = (path, *, format = "db", force = false))]
+    fn dump(&self, py: Python<'_>, path: PathBuf, format: &str, force: bool) -> PyResult<u64> {
+        let format = raised(py, DumpFormat::by_name(format))?;
+        self.run(py, |handle, host| handle.dump(host, &path, format, force))
+    }
+
+    /// Puts the entries of a dump in, all or none, and returns their number: of `dump`, of `db_dump` or `mdb_dump`, or of the
+    /// `.dump` of `sqlite3` of a table of two columns, compressed or not.
+    ///
+    /// Raises `FormatError` or `TruncatedError` where the text is something else, or ends too soon, with the line.
+    fn load(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
+        self.run(py, |handle, host| handle.load(host, &path))
     }
 
     /// Counts and sizes: `records`, `live_bytes`, `dead_bytes`, `pinned_bytes`, `index_bytes`, `memory_bytes`, `file_bytes`.

@@ -28,5 +28,7 @@ pub(super) fn open(
     raised(py, settings.fill(&mut options))?;
     let opened = table::open(host, path, Some(kind), options);
     let opened = opened.map_err(|failure| failure.into_host(host))?;
-    Ok(TableHandle::in_file(opened, options))
+    let handle = TableHandle::in_file(opened, options);
+    handle.note_path(path);
+    Ok(handle)
 }
