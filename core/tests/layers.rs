@@ -87,6 +87,8 @@ const UNSAFE_FILES: &[&str] = &[
     "files/no_bus_guard.rs",
     "files/page_map.rs",
     "files/shared_area/kernel.rs",
+    "table/file/tree_table/transaction.rs",
+    "table/file/tree_table/tree_file.rs",
     "bytes/read_at.rs",
     "batch/arrow.rs",
     "input/device.rs",

@@ -41,8 +41,7 @@ fn only_panics_that_become_no_error_are_told() {
     }));
 
     let error = read_all(crafted_table()).unwrap_err();
-    assert!(error.message().contains("cannot read: range end index"), "{error}");
-    assert!(!error.message().contains("/registry/"), "{error}");
+    assert!(error.message().contains("fields that do not fit together"), "{error}");
     assert_eq!((error.kind(), TOLD.load(Ordering::SeqCst)), (ErrorKind::Corrupt, 0));
 
     let pass = Background::start("capture", Cancel::new(), 1, |outlet, _| {

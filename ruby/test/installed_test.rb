@@ -10,11 +10,10 @@ require "open3"
 class InstalledTest < TestCase
   MEGABYTE = 1_000_000
   # Wanted are 4 MB; this keeps it from growing. Tokyo Cabinet's methods, which were Ruby's, and the tables of options took 0.2 MB.
-  # Of the 7.7 MB, which have no symbols, about a quarter is the core, a seventh redb, a tenth each
+  # Of the 7.7 MB, which have no symbols, about a quarter is the core, a tenth each
   # the face, the command, what reads the command line, and zstd's compressor, which writes captures (0.6 MB), and a seventh what the
-  # system needs to unwind and to relocate. What would make it smaller costs speed or time to install: redb for size takes 0.17 MB
-  # off and a sixth longer to put, the command for size 0.2 MB and a tenth longer to print JSON, all crates optimized as one 0.35 MB
-  # and about twice the time to build.
+  # system needs to unwind and to relocate. What would make it smaller costs speed or time to install: the command for size takes
+  # 0.2 MB off and a tenth longer to print JSON, all crates optimized as one 0.35 MB and about twice the time to build.
   EXTENSION_MAX = 7.8 * MEGABYTE
   # The sources, and the extension twice, as RubyGems keeps it.
   INSTALLED_MAX = 19.7 * MEGABYTE

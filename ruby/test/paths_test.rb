@@ -43,7 +43,7 @@ class PathsTest < Minitest::Test
   end
 
   PROMISES = %w[docs/hash-table-file.md docs/tree-table-file.md docs/pstore.md].freeze
-  TEST_FILES = Dir[File.join(ROOT, "{core/tests,ruby/test}/**/*.{rs,rb}")].freeze
+  TEST_FILES = Dir[File.join(ROOT, "{core/src/files,core/tests,ruby/test}/**/*.{rs,rb}")].freeze
 
   PROMISES.each do |document|
     define_method("test_every_promise_of_#{document.gsub(/\W/, "_")}_names_tests_that_exist") do

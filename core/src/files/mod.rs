@@ -10,14 +10,12 @@ mod bus_guard;
 mod commit_log;
 mod directory;
 mod file_header;
-#[allow(dead_code, reason = "tables that processes share will use it")]
 mod file_room;
 mod file_writer;
 mod found_file;
 mod lock_holder;
 mod mapping;
 mod memory_storage;
-#[allow(dead_code, reason = "tables that processes share will use it")]
 mod page_map;
 mod process_mark;
 mod shared_area;
@@ -34,19 +32,15 @@ pub(crate) use commit_log::{
 pub(crate) use directory::name_beside;
 pub use directory::{Directory, Displaced, FileDirectory};
 pub(crate) use file_header::{FileKind, HEADER_LEN};
-#[allow(unused_imports, reason = "tables that processes share will use it")]
 pub(crate) use file_room::{punch, reserve};
 pub use file_writer::FileWriter;
 pub(crate) use found_file::begins_like;
 pub use found_file::{FoundFile, Stranger};
-pub(crate) use lock_holder::lock_holder;
 pub use mapping::Mapping;
 pub use memory_storage::MemoryStorage;
-#[allow(unused_imports, reason = "tables that processes share will use it")]
-pub(crate) use page_map::{PAGE_LEN, PageMap, PageNumber, is_run};
+pub(crate) use page_map::{PAGE_LEN, PageMap, PageNumber};
 pub use process_mark::ProcessMark;
-#[allow(unused_imports, reason = "tables in files are to use it")]
-pub(crate) use shared_area::{AREA_WORDS, Attachment, SharedTurn, SharedWords, StatePin, TurnKind};
+pub(crate) use shared_area::{AREA_WORDS, Attachment, FoundArea, SharedTurn, StatePin, TurnKind};
 pub use shared_file::{FileSystem, FileVersion, LocalFileSystem, LockKind, SharedFile, SharedMode};
 pub use storage::{FileId, FileStatus, FileStorage, Storage, StorageMode};
 pub(crate) use unnamed_directory::UnnamedDirectory;

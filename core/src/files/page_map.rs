@@ -235,7 +235,7 @@ impl Drop for PageMap {
 
 /// Returns true if `count` pages from `first` on are in one chunk, so that they can be had as one slice.
 #[inline]
-pub(crate) fn is_run(first: PageNumber, count: u32) -> bool {
+fn is_run(first: PageNumber, count: u32) -> bool {
     let last = count.checked_sub(1).and_then(|further| first.checked_add(further));
     last.is_some_and(|last| chunk_of(first) == chunk_of(last))
 }

@@ -12,11 +12,11 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use bytewright::Result;
 use bytewright::rpc::CallSummary;
 use bytewright::sums::{CallStore, FlowStore};
-use bytewright::table::file::{HashTable, OpenOptions, SyncMode, TableKind, TreeTable, open};
+use bytewright::table::file::{HashTable, OpenOptions, SyncMode, TableKind, open};
 use bytewright::table::{Backup, BackupOptions, ConvertOptions, Origin, Table, convert};
-use bytewright::{ErrorKind, Result};
 
 const NOBODY: u32 = 65_534;
 
@@ -195,13 +195,6 @@ impl Planted {
         }
         true
     }
-
-    /// Returns true if the operation cannot be done beside a log like this: one that may have commits of the table, or
-    /// that is in the way of a new log.
-    fn is_in_the_way(self, operation: Operation) -> bool {
-        // A file without the beginning of a log has no commits.
-        operation != Operation::Read || self != Planted::OwnFile
-    }
 }
 
 /// Returns the status and content of a file without following it.
@@ -235,7 +228,7 @@ fn check(kind: TableKind, operation: Operation, ending: &str, planted: Planted) 
     }
     let (place, target) = (beside(&path, ending), root.join("target"));
     let _ = fs::remove_file(&place);
-    let was_planted = planted.plant(&place, &target);
+    planted.plant(&place, &target);
     let before = (seen(&place), seen(&target));
     let outcome = operation.run(&path, kind, &other);
     assert_eq!((seen(&place), seen(&target)), before, "{what}");
@@ -247,26 +240,10 @@ fn check(kind: TableKind, operation: Operation, ending: &str, planted: Planted) 
     for name in names(&folder) {
         assert!(expected.contains(&name), "{what}: {name} was left");
     }
-    let uses_log = !matches!(operation, Operation::Backup | Operation::Convert);
-    let is_refused = kind == TableKind::Ordered
-        && ending == ".log"
-        && was_planted
-        && uses_log
-        && planted.is_in_the_way(operation);
-    match outcome {
-        Err(error) if is_refused => {
-            assert_eq!(error.kind(), ErrorKind::Format, "{what}: {error}");
-            assert_eq!(error.file(), Some(&*place.to_string_lossy()), "{what}: {error}");
-            assert!(error.message().contains("left alone"), "{what}: {error}");
-        }
-        outcome => {
-            outcome.unwrap_or_else(|error| panic!("{what}: {error}"));
-            assert!(!is_refused, "{what}: expected an error");
-            open(&path, Some(kind), WRITE).map(drop).unwrap_or_else(|error| {
-                assert_eq!(error.file(), Some(&*place.to_string_lossy()), "{what}: {error}");
-            });
-        }
-    }
+    outcome.unwrap_or_else(|error| panic!("{what}: {error}"));
+    open(&path, Some(kind), WRITE).map(drop).unwrap_or_else(|error| {
+        assert_eq!(error.file(), Some(&*place.to_string_lossy()), "{what}: {error}");
+    });
     fs::remove_dir_all(root).unwrap();
 }
 
@@ -321,77 +298,6 @@ fn the_same_holds_for_a_user_without_rights() {
     let done = done.unwrap();
     let told = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success() && told.contains("1 passed"), "{told}");
-}
-
-/// Writes to a copy of the table at `path` what is to be in a log only, and answers the log.
-fn log_of_copy(path: &Path) -> Vec<u8> {
-    let copy = path.with_file_name("copy.bwt");
-    fs::copy(path, &copy).unwrap();
-    let mut table = TreeTable::open(&copy, OpenOptions { sync: SyncMode::Never, ..WRITE }).unwrap();
-    table.put(b"admin", b"mallory").unwrap();
-    let log = fs::read(beside(&copy, ".log")).unwrap();
-    drop(table);
-    fs::remove_file(copy).unwrap();
-    log
-}
-
-fn admin(path: &Path, options: OpenOptions) -> Result<Option<Vec<u8>>> {
-    TreeTable::open(path, options)?.get(b"admin")
-}
-
-#[test]
-fn commits_of_a_log_count_only_where_the_log_is_of_somebody_who_may_write_the_table() {
-    let folder = folder("replayed");
-    let path = folder.join("x.bwt");
-    let mut table = TreeTable::open(&path, CREATE).unwrap();
-    table.put(b"admin", b"root").unwrap();
-    table.close().unwrap();
-    drop(table);
-    let (log, place, target) = (log_of_copy(&path), beside(&path, ".log"), folder.join("planted"));
-    let refused = |what: &str| {
-        for options in [READ, WRITE, OpenOptions { sync: SyncMode::Commit, ..WRITE }] {
-            let error = admin(&path, options).unwrap_err();
-            assert_eq!(error.file(), Some(&*place.to_string_lossy()), "{what}");
-            assert!(error.message().contains("left alone"), "{what}: {error}");
-            assert_eq!(fs::read(&place).unwrap(), log, "{what}");
-        }
-    };
-    fs::write(&target, &log).unwrap();
-    symlink(&target, &place).unwrap();
-    refused("a link");
-    fs::remove_file(&place).unwrap();
-    fs::hard_link(&target, &place).unwrap();
-    refused("a hard link");
-    fs::remove_file(&place).unwrap();
-    fs::write(&place, &log).unwrap();
-    if is_root() {
-        chown(&place, Some(NOBODY), None).unwrap();
-        refused("another user's file");
-        // The owner of the table may write it anyway, and so may root.
-        chown(&path, Some(NOBODY), None).unwrap();
-        assert_eq!(admin(&path, READ).unwrap().as_deref(), Some(&b"mallory"[..]));
-        chown(&place, Some(0), None).unwrap();
-    } else {
-        println!("gap: files of another user are not tried, which takes root");
-    }
-    assert_eq!(admin(&path, READ).unwrap().as_deref(), Some(&b"mallory"[..]));
-    assert_eq!(admin(&path, WRITE).unwrap().as_deref(), Some(&b"mallory"[..]));
-    fs::remove_dir_all(folder).unwrap();
-}
-
-#[test]
-fn a_log_that_leads_nowhere_is_named() {
-    let folder = folder("dangling");
-    let path = folder.join("x.bwt");
-    drop(TreeTable::open(&path, CREATE).unwrap());
-    symlink(folder.join("nowhere"), beside(&path, ".log")).unwrap();
-    for options in [READ, WRITE] {
-        let error = TreeTable::open(&path, options).unwrap_err();
-        assert!(error.to_string().contains("x.bwt.log: expected a log"), "{error}");
-        assert!(error.to_string().contains("found a symbolic link"), "{error}");
-    }
-    assert!(!folder.join("nowhere").exists());
-    fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

@@ -16,9 +16,6 @@ use bytewright::table::{
 
 use crate::folder::Folder;
 
-/// The one format of both kinds of file.
-const FORMAT: u32 = 1;
-
 const KINDS: [TableKind; 2] = [TableKind::Hashed, TableKind::Ordered];
 
 fn path_in(folder: &Folder, name: &str, kind: TableKind) -> PathBuf {
@@ -78,13 +75,13 @@ fn a_new_file_has_bytes_where_nothing_is_said() {
 #[test]
 fn both_headers_of_a_file_name_its_format_and_its_values() {
     let folder = Folder::new("formats");
-    for (kind, place) in [(TableKind::Hashed, 48), (TableKind::Ordered, 24)] {
+    for (kind, place, format) in [(TableKind::Hashed, 48, 1_u32), (TableKind::Ordered, 24, 2)] {
         for (name, written) in [("string", [0; 12]), ("integer", *b"integer\0\0\0\0\0")] {
             let path = path_in(&folder, name, kind);
             make(&path, kind, ValueType::by_name(name).unwrap());
             let bytes = fs::read(&path).unwrap();
             for header in [&bytes[..64], &bytes[64..128]] {
-                assert_eq!(header[8..12], FORMAT.to_le_bytes(), "{kind:?} {name}");
+                assert_eq!(header[8..12], format.to_le_bytes(), "{kind:?} {name}");
                 assert_eq!(header[place..place + 12], written, "{kind:?} {name}");
             }
         }
@@ -99,7 +96,7 @@ fn a_format_of_later_is_refused_by_its_number() {
         make(&path, kind, ValueType::INTEGER);
         let mut bytes = fs::read(&path).unwrap();
         for header in bytes[..128].chunks_exact_mut(64) {
-            header[8..12].copy_from_slice(&(FORMAT + 1).to_le_bytes());
+            header[8..12].copy_from_slice(&9_u32.to_le_bytes());
             let check = crc32c::crc32c(&header[..60]).to_le_bytes();
             header[60..].copy_from_slice(&check);
         }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -29,6 +29,18 @@ const PAUSE_MAX: Duration = Duration::from_millis(10);
 /// Index of a handle that has no record.
 const NO_RECORD: usize = usize::MAX;
 
+/// State in which a handle that joins finds an area.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FoundArea {
+    /// It did not count, and has nothing: it was never used, or by another file or before the system started, or was settled
+    /// by the last one to leave.
+    Anew,
+    /// Others use it.
+    Used,
+    /// All who used it were killed, or failed to put in the file what it has.
+    Left,
+}
+
 /// Place of a handle in the shared area of a file, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Attachment<W: SharedWords> {
@@ -37,14 +49,15 @@ pub(crate) struct Attachment<W: SharedWords> {
     identity: ProcessIdentity,
     mark: ProcessMark,
     locks: ByteLocks,
+    /// True if the last handle to leave may unset the area.
+    is_settled: AtomicBool,
 }
 
 impl<W: SharedWords> Attachment<W> {
     /// Joins those that use `file`, which is opened anew for this, to be written. Its area is `words`.
     ///
-    /// `prepare` gets true and the owner's words if the area was made anew: it was never used, or by another file or before
-    /// the system started, or the last one to leave unset it. An area whose handles were all killed is not anew. Nobody else
-    /// joins or leaves meanwhile. An error of `prepare` is returned, and leaves a new area unset.
+    /// `prepare` gets the owner's words, and says what they are to be where the area was made anew. Nobody else joins or leaves
+    /// meanwhile. An error of `prepare` is returned, and leaves a new area unset.
     ///
     /// # Errors
     /// Fails with [`ErrorKind::Limit`] if too many handles are there, and with [`ErrorKind::Lock`] if the file system has no
@@ -52,7 +65,7 @@ impl<W: SharedWords> Attachment<W> {
     pub(crate) fn join(
         file: File,
         words: Arc<W>,
-        prepare: impl FnOnce(bool, &[AtomicU64]) -> Result<()>,
+        prepare: impl FnOnce(FoundArea, &[AtomicU64]) -> Result<()>,
     ) -> Result<Attachment<W>> {
         let mut attachment = Attachment {
             area: AreaWords::new(words)?,
@@ -60,34 +73,36 @@ impl<W: SharedWords> Attachment<W> {
             identity: ProcessIdentity::own(),
             mark: ProcessMark::new(),
             locks: ByteLocks::new(file),
+            is_settled: AtomicBool::new(false),
         };
         let (area, locks) = (&attachment.area, &attachment.locks);
         let opening = Opening::wait(area, locks, &attachment.identity, OPENING_PATIENCE)?;
-        let is_new = make_valid(area, locks)?;
+        let found = make_valid(area, locks)?;
         // From here on, dropping it gives the record back.
         attachment.index = take_record(area, locks, &attachment.identity)?;
-        prepare(is_new, attachment.area.owner_words())?;
+        prepare(found, attachment.area.owner_words())?;
         attachment.area.set_ready();
         drop(opening);
         Ok(attachment)
     }
 
-    /// Leaves. Where nobody else is there, `last` gets the owner's words, and the area is unset: the next one makes it anew.
-    pub(crate) fn leave(mut self, last: impl FnOnce(&[AtomicU64])) {
-        if !self.is_here() {
-            return;
-        }
-        let patience = OPENING_PATIENCE;
-        let Ok(opening) = Opening::wait(&self.area, &self.locks, &self.identity, patience) else {
-            return;
+    /// Says if the area holds nothing that is not in the file, too. Dropping this then unsets the area if nobody else is there,
+    /// and the next one makes it anew.
+    pub(crate) fn set_settled(&self, is_settled: bool) {
+        self.is_settled.store(is_settled, Relaxed);
+    }
+
+    fn leave(&self) {
+        // Where this cannot be had, the area stays, and counts.
+        let opening = match self.is_settled.load(Relaxed) {
+            true => Opening::wait(&self.area, &self.locks, &self.identity, OPENING_PATIENCE).ok(),
+            false => None,
         };
-        if self.is_alone() {
-            last(self.area.owner_words());
+        let is_last = opening.is_some() && self.is_alone();
+        self.give_record_back();
+        if is_last {
             self.area.unset();
         }
-        self.give_record_back();
-        self.index = NO_RECORD;
-        drop(opening);
     }
 
     /// Returns true in the process that joined, and false in forked children of it.
@@ -107,7 +122,8 @@ impl<W: SharedWords> Attachment<W> {
     }
 
     /// Returns the number of this use of the area, which is another one each time it is made anew.
-    pub(crate) fn use_number(&self) -> u64 {
+    #[cfg(test)]
+    pub(super) fn use_number(&self) -> u64 {
         self.area.use_number()
     }
 
@@ -175,7 +191,7 @@ impl<W: SharedWords> Attachment<W> {
 impl<W: SharedWords> Drop for Attachment<W> {
     fn drop(&mut self) {
         if self.index != NO_RECORD && self.is_here() {
-            self.give_record_back();
+            self.leave();
         }
     }
 }
@@ -221,18 +237,18 @@ impl Drop for Opening<'_> {
     }
 }
 
-/// Makes an area anew that does not count, and returns true then. Frees what is left of handles where none is there.
-fn make_valid<W: SharedWords>(area: &AreaWords<W>, locks: &ByteLocks) -> Result<bool> {
+/// Makes an area anew that does not count, and frees what is left of handles where none is there.
+fn make_valid<W: SharedWords>(area: &AreaWords<W>, locks: &ByteLocks) -> Result<FoundArea> {
     let stamp = AreaStamp::of(locks.file())?;
     let is_used = locks.is_any_handle_locked(HANDLES_MAX).map_err(|error| cannot_lock(&error))?;
     let found = match (area.state(&stamp), is_used) {
-        (AreaState::Ready, true) => return Ok(false),
+        (AreaState::Ready, true) => return Ok(FoundArea::Used),
         (AreaState::Ready, false) if stamp.knows_boot() => {
             for index in 0..area.handle_count() {
                 free_record(area, index, &ProcessIdentity::NONE);
             }
             area.set_handle_count(0);
-            return Ok(false);
+            return Ok(FoundArea::Left);
         }
         (AreaState::OtherBoot, true) => "another machine",
         (AreaState::OtherFile, true) => "another version of Bytewright, or by another mount",
@@ -240,7 +256,7 @@ fn make_valid<W: SharedWords>(area: &AreaWords<W>, locks: &ByteLocks) -> Result<
         (AreaState::Unset, true) if is_remote(locks.file()) => "another machine",
         _ => {
             area.make_anew(&stamp);
-            return Ok(true);
+            return Ok(FoundArea::Anew);
         }
     };
     let message = format!(
@@ -407,10 +423,14 @@ mod tests {
         let (second, is_new) = joined(&file.0);
         assert!(!is_new && second.owner_words()[127].load(Relaxed) == 9);
         assert_eq!(second.use_number(), number);
-        first.leave(|_| panic!("another one is there"));
-        let mut seen = 0;
-        second.leave(|words| seen = words[127].load(Relaxed));
-        assert_eq!(seen, 9);
+        first.set_settled(true);
+        drop(first);
+        second.set_settled(false);
+        drop(second);
+        let (again, is_new) = joined(&file.0);
+        assert!(!is_new && again.use_number() == number, "not settled");
+        again.set_settled(true);
+        drop(again);
         let (third, is_new) = joined(&file.0);
         assert!(is_new && third.owner_words()[127].load(Relaxed) == 0);
         assert_ne!(third.use_number(), number);
@@ -481,10 +501,10 @@ mod tests {
             };
             Attachment::join(opened(&file.0), words(&file.0), refuse).unwrap_err()
         };
-        assert_eq!(failing(true).kind(), ErrorKind::Corrupt);
+        assert_eq!(failing(FoundArea::Anew).kind(), ErrorKind::Corrupt);
         let (handle, is_new) = joined(&file.0);
         assert!(is_new && handle.index == 0);
-        assert_eq!(failing(false).kind(), ErrorKind::Corrupt);
+        assert_eq!(failing(FoundArea::Used).kind(), ErrorKind::Corrupt);
         assert!(handle.is_alone());
         assert!(!joined(&file.0).1);
     }
@@ -519,7 +539,8 @@ mod tests {
             handle.unpin(pin);
             drop(turn);
             let swept = handle.sweep();
-            handle.leave(|_| panic!("not its own to end"));
+            handle.set_settled(true);
+            drop(handle);
             // Its own place it can have.
             let own = join(&file.0);
             refused(&own, Duration::ZERO);

@@ -170,10 +170,9 @@ impl<W: SharedWords> AreaWords<W> {
 
     /// Clears all words and stamps them. The area stays unset.
     pub(super) fn make_anew(&self, stamp: &AreaStamp) {
+        let opener = self.opener();
         self.unset();
-        for word in self.words[TURNS..OPENER].iter().chain(&self.words[OWNER_WORDS..AREA_WORDS]) {
-            word.store(0, Relaxed);
-        }
+        self.set_opener(&opener);
         for index in 0..HANDLES_MAX {
             self.handle(index).end_reading();
         }
@@ -188,10 +187,15 @@ impl<W: SharedWords> AreaWords<W> {
         self.words[STATE].store(1, SeqCst);
     }
 
+    /// Makes it an area that does not count, and tells nobody who gets the file which processes used it.
     pub(super) fn unset(&self) {
         self.words[STATE].store(0, SeqCst);
+        for word in &self.words[..AREA_WORDS] {
+            word.store(0, Relaxed);
+        }
     }
 
+    #[cfg(test)]
     pub(super) fn use_number(&self) -> u64 {
         self.words[USE_NUMBER].load(Relaxed)
     }

@@ -11,8 +11,6 @@
 //!
 //! A forked child can use nothing of what it inherits here, and changes nothing by dropping it.
 
-#![allow(dead_code, unused_imports, reason = "tables in files are to use it")]
-
 mod attachment;
 mod kernel;
 mod layout;
@@ -24,7 +22,7 @@ mod turn;
 #[cfg(target_os = "linux")]
 mod other_process;
 
-pub(crate) use attachment::Attachment;
-pub(crate) use layout::{AREA_WORDS, SharedWords, TurnKind};
+pub(crate) use attachment::{Attachment, FoundArea};
+pub(crate) use layout::{AREA_WORDS, TurnKind};
 pub(crate) use reading::StatePin;
 pub(crate) use turn::SharedTurn;

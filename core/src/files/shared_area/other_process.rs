@@ -14,7 +14,7 @@ use std::time::Duration;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::attachment::Attachment;
+use super::attachment::{Attachment, FoundArea};
 use super::layout::{AREA_WORDS, TurnKind};
 use super::turn::SharedTurn;
 use crate::error::{Error, ErrorKind};
@@ -57,7 +57,7 @@ pub(super) fn words(path: &Path) -> Arc<Mapping> {
 pub(super) fn joined(path: &Path) -> (Handle, bool) {
     let mut is_new = false;
     let handle = Attachment::join(opened(path), words(path), |made, _| {
-        is_new = made;
+        is_new = made == FoundArea::Anew;
         Ok(())
     });
     (handle.unwrap(), is_new)

@@ -72,9 +72,6 @@ impl<W: SharedWords> SharedTurn<W> {
             self.last_owner_died = false;
         }
     }
-
-    /// Gives it back, as dropping does.
-    pub(crate) fn give_back(self) {}
 }
 
 impl<W: SharedWords> Drop for SharedTurn<W> {
@@ -262,7 +259,7 @@ mod tests {
         for _ in 0..100_000 {
             let turn = handle.take_turn(TurnKind::Write, Duration::ZERO).unwrap();
             assert!(!turn.last_owner_died());
-            turn.give_back();
+            drop(turn);
         }
         assert_eq!(SYSTEM_CALLS.get(), calls);
     }

@@ -223,7 +223,7 @@ fn a_read_that_fails_is_an_error_and_costs_nothing() {
         let table = open(&copy, WRITE).unwrap();
         match outcome {
             Ok(()) if read >= reads => break assert!(all(&table) == after),
-            // redb can do without some, as when it looks for a shorter way.
+            // Some are not needed, as that of the other copy of the header.
             Ok(()) => assert!(all(&table) == after, "read {read}"),
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Io(Some(5)), "{error}");

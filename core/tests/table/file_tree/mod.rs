@@ -4,11 +4,12 @@
 //! at each of its calls, or loses its power; damaged files; other processes that write, read and die.
 
 mod behaviour;
+mod cuts;
 mod damage;
 mod disks;
-mod log;
 mod model;
 mod processes;
+mod sharing;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -44,11 +45,6 @@ fn path(name: &str) -> PathBuf {
         let _ = std::fs::remove_file(format!("{}{ending}", path.display()));
     }
     path
-}
-
-/// The path of the log of such a table.
-fn beside_log(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("tree_{name}.bwt.log"))
 }
 
 fn rest(mut scan: Box<dyn Scan>) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {

@@ -53,20 +53,20 @@ fn the_writer_of_other_tests() {
 }
 
 /// The numbers that the keys have; one, or none, where all commits are whole.
-fn numbers(table: &TreeTable) -> BTreeSet<u64> {
+pub(super) fn numbers(table: &TreeTable) -> BTreeSet<u64> {
     let entries = rest(table.ordered_snapshot().unwrap().scan().unwrap()).unwrap();
     assert!(entries.is_empty() || entries.len() == KEYS as usize, "{} keys", entries.len());
     entries.iter().map(|(_, value)| u64::from_le_bytes(value[..8].try_into().unwrap())).collect()
 }
 
 /// A process that writes, and what it says.
-struct Writer {
+pub(super) struct Writer {
     process: Child,
     said: BufReader<ChildStdout>,
 }
 
 impl Writer {
-    fn start(path: &Path, sync: &str) -> Writer {
+    pub(super) fn start(path: &Path, sync: &str) -> Writer {
         let mut process = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "file_tree::processes::the_writer_of_other_tests", "--nocapture"])
             .env(PATH, path)
@@ -79,7 +79,7 @@ impl Writer {
     }
 
     /// The next number that it says `what` of.
-    fn hear(&mut self, what: &str) -> u64 {
+    pub(super) fn hear(&mut self, what: &str) -> u64 {
         let mut line = String::new();
         loop {
             line.clear();
@@ -91,7 +91,7 @@ impl Writer {
     }
 
     /// Kills it, and hears what it had said by then.
-    fn kill(mut self) -> u64 {
+    pub(super) fn kill(mut self) -> u64 {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
         let mut last = 0;

@@ -12,7 +12,7 @@ module Moneta
       # the file to others for {PAUSE} seconds. Reading goes on beside another process that writes. Within
       # a process all objects share what is open, and their threads take turns.
       #
-      # Others see a change of a HashTable at once, of a TreeTable at the end of the turn.
+      # Others see each change at once.
       #
       # @private
       class SharedFile

@@ -1,5 +1,5 @@
-//! The thread that writes what was committed when nobody comes by to do it: changes must not wait in
-//! memory because the program that made them has nothing else to do.
+//! The thread that syncs what was committed when nobody comes by to do it: commits must not wait because the program
+//! that made them has nothing else to do.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -7,16 +7,17 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::state::TreeState;
+use crate::error::Result;
 use crate::threads;
 
-/// Time that committed changes may wait.
+/// Time that commits may wait.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The state of a table, between its user and the thread.
 #[derive(Debug)]
 pub(super) struct SharedTree {
     state: Mutex<TreeState>,
-    /// Rung when changes begin to wait, and at the end.
+    /// Rung when commits begin to wait, and at the end.
     bell: Condvar,
 }
 
@@ -42,6 +43,20 @@ impl SharedTree {
     pub(super) fn ring(&self) {
         self.bell.notify_one();
     }
+
+    /// Syncs all commits so far. Others use the table meanwhile.
+    pub(super) fn sync(&self, is_told: bool) -> Result<()> {
+        let file = {
+            let mut state = self.lock();
+            state.has_synced();
+            state.file.clone()
+        };
+        let synced = file.sync_newest();
+        if let Err(error) = &synced {
+            self.lock().fail(error, is_told);
+        }
+        synced
+    }
 }
 
 /// Starts the thread. It ends when the state is closing.
@@ -57,8 +72,10 @@ fn run(shared: &SharedTree) {
             None => shared.bell.wait(state).unwrap_or_else(PoisonError::into_inner),
             Some(since) => match INTERVAL.saturating_sub(since.elapsed()) {
                 Duration::ZERO => {
-                    state.flush_in_background();
-                    state
+                    drop(state);
+                    // The next change tells of it.
+                    let _ = shared.sync(false);
+                    shared.lock()
                 }
                 left => shared
                     .bell

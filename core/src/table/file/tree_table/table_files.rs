@@ -1,9 +1,4 @@
-//! The names of an ordered table's files, and how the first of them is made.
-//!
-//! | file | what |
-//! |---|---|
-//! | `x.bwt` | the table |
-//! | `x.bwt.log` | commits that are not in it yet |
+//! The name of an ordered table's file, and how the file is made.
 //!
 //! A table has no name while it is made.
 
@@ -13,11 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::database::new_table;
+use super::tree_file::new_table;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{
-    Directory, Displaced, FileDirectory, FileOwner, FileStorage, FoundFile, Storage, StorageMode,
-    name_beside,
+    Directory, Displaced, FileDirectory, FileOwner, FileStorage, Storage, StorageMode,
 };
 use crate::table::file::options::OpenOptions;
 
@@ -49,44 +43,31 @@ impl TreeTableFiles {
         Ok(TreeTableFiles { directory: Arc::new(directory), name, path })
     }
 
-    /// The name of the log.
-    pub(super) fn log_name(&self) -> OsString {
-        name_beside(&self.name, ".log")
+    /// Opens the file of the table, and waits up to `timeout` for another writer to go.
+    pub(super) fn open(&self, mode: StorageMode, timeout: Duration) -> Result<Arc<dyn Storage>> {
+        match &self.path {
+            Some(path) => Ok(Arc::new(FileStorage::open_within(path, mode, timeout)?)),
+            None => Ok(Arc::from(self.directory.open(&self.name, mode, timeout)?)),
+        }
     }
 
-    /// Opens the file of the table. redb locks parts of it, so that readers get along with a writer.
-    pub(super) fn open(&self, mode: StorageMode) -> Result<Arc<dyn Storage>> {
-        match &self.path {
-            Some(path) => Ok(Arc::new(FileStorage::open_unlocked(path, mode)?)),
-            None => Ok(Arc::from(self.directory.open(&self.name, mode, Duration::ZERO)?)),
+    /// Opens the file of the table beside its writer. A reader tells others what it reads in the file, if it may write there.
+    pub(super) fn open_to_read(&self) -> Result<Arc<dyn Storage>> {
+        let Some(path) = &self.path else { return self.open(StorageMode::Follow, Duration::ZERO) };
+        match FileStorage::open_unlocked(path, StorageMode::Write) {
+            Err(error) if is_refused(error.kind()) => {
+                self.open(StorageMode::Follow, Duration::ZERO)
+            }
+            opened => Ok(Arc::new(opened?)),
         }
     }
 
     /// Makes a table, where the options want one and there is none, or an empty file.
     pub(super) fn create_if(&self, options: OpenOptions) -> Result<()> {
         match options.create && !options.read_only && self.is_missing()? {
-            true => self.create(&new_table(options.values)?, options.timeout),
+            true => self.create(&new_table(options.values), options.timeout),
             false => Ok(()),
         }
-    }
-
-    /// The log that lies beside `table`. [`ErrorKind::Format`] where that is a stranger's, which may have commits of
-    /// the table.
-    pub(super) fn open_log(&self, table: &dyn Storage) -> Result<Option<Box<dyn Storage>>> {
-        let found = self.directory.open_found(&self.log_name(), table);
-        match found.map_err(|error| error.in_file(&self.shown_log()))? {
-            FoundFile::Nothing => Ok(None),
-            FoundFile::File(file) => Ok(Some(file)),
-            FoundFile::Stranger(stranger) => {
-                Err(stranger.refused("a log of commits").in_file(&self.shown_log()))
-            }
-        }
-    }
-
-    /// Returns the name of the log in errors.
-    pub(super) fn shown_log(&self) -> String {
-        let table = self.path.as_deref().map_or(self.name.as_os_str(), Path::as_os_str);
-        name_beside(table, ".log").to_string_lossy().into_owned()
     }
 
     /// Makes a table of these `bytes`. Others find all of it or nothing: it has no name before.
@@ -134,7 +115,7 @@ impl TreeTableFiles {
 
     /// Makes a table of an empty file in a directory where no file can be made.
     fn create_in_place(&self, bytes: &[u8]) -> Result<()> {
-        let file = self.open(StorageMode::Write)?;
+        let file = self.open(StorageMode::Write, Duration::ZERO)?;
         write_in_place(&*file, bytes).map_err(|error| Error::io("create the table", &error))
     }
 
@@ -148,7 +129,8 @@ impl TreeTableFiles {
     fn is_missing(&self) -> Result<bool> {
         let is_empty = |file: Arc<dyn Storage>| Ok(file.len()? == 0);
         Ok(!self.is_there()?
-            || is_empty(self.open(StorageMode::Follow)?).map_err(|e| Error::io("open", &e))?)
+            || is_empty(self.open(StorageMode::Follow, Duration::ZERO)?)
+                .map_err(|e| Error::io("open", &e))?)
     }
 }
 

@@ -1,406 +1,364 @@
-//! View of a table at one moment: changes that are not in the file yet, laid over what is below them. Snapshots and
-//! scans are views that stay.
+//! Tree as one commit, or an open transaction, left it: snapshots and scans.
 
-use std::collections::VecDeque;
 use std::ops::Bound;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use redb::{ReadableTable, ReadableTableMetadata, WriteTransaction};
-
-use super::changes::ChangedEntries;
-use super::database::{CommitReading, Guard, Range, TABLE, Writing, bounds, look_at, some_entries};
-use super::fork_guard::{ForkGuard, check_process};
-use super::redb_backend::guarded;
-use super::uses::{InUse, UseKind, Uses};
-use crate::error::{Error, ErrorKind, Result};
+use super::check_process;
+use super::node::NodeKind;
+use super::pointer::{PagePointer, PageRun, TreeRoot};
+use super::search::DEPTH_MAX;
+use super::sharing::PinnedState;
+use super::tree_file::TreeFile;
+use crate::error::{Error, Result};
 use crate::files::ProcessMark;
 use crate::table::{KeyRange, OrderedSnapshot, Scan, Snapshot};
 
-/// Entries of an open transaction of redb that are fetched at a time.
-const FETCH_COUNT: usize = 64;
-
-/// The part of a transaction that became too much for memory: a transaction of redb that is not
-/// committed yet. As long as a view shows it, it is not changed.
-pub(super) struct Spill {
-    writing: Mutex<Writing>,
-    name: String,
-}
-
-impl Spill {
-    pub(super) fn new(writing: Writing, name: &str) -> Spill {
-        Spill { writing: Mutex::new(writing), name: name.to_owned() }
+impl TreeFile {
+    /// Pins the newest commit, and returns its root.
+    pub(super) fn pin_newest(&self) -> Result<(TreeRoot, PinnedState)> {
+        self.pin_newest_by(|root| self.sharing.pin(root))
     }
 
-    /// Does `work` with the transaction, unless it has ended.
-    pub(super) fn with<T>(&self, work: impl FnOnce(&WriteTransaction) -> Result<T>) -> Result<T> {
-        let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let writing = writing.checked().map_err(|_| {
-            let message = "expected the transaction of this snapshot or scan to be open, found \
-                           it ended";
-            Error::new(ErrorKind::Closed, message).in_file(&self.name)
-        })?;
-        work(writing)
-    }
-
-    /// Takes the transaction out to end it.
-    pub(super) fn end(&self) -> Result<Writing> {
-        let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        Ok(ForkGuard::new(writing))
-    }
-
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        self.with(|writing| {
-            guarded(&self.name, || {
-                let table = writing.open_table(TABLE)?;
-                let value = table.get(key)?.map(|value| value.value().to_vec());
-                Ok::<_, redb::Error>(value)
-            })
-        })
-    }
-
-    fn len(&self) -> Result<u64> {
-        self.with(|writing| {
-            guarded(&self.name, || Ok::<_, redb::Error>(writing.open_table(TABLE)?.len()?))
-        })
-    }
-}
-
-/// Base that the changes in memory are laid over.
-#[derive(Clone)]
-pub(super) enum Below {
-    Reading(Arc<CommitReading>),
-    Spill(Arc<Spill>),
-}
-
-impl Below {
-    fn find(&self, key: &[u8]) -> Result<FoundValue> {
-        Ok(match self {
-            Below::Reading(reading) => {
-                reading.get(key)?.map_or(FoundValue::Nothing, FoundValue::Page)
+    #[inline]
+    fn pin_newest_by(
+        &self,
+        pin: impl Fn(TreeRoot) -> Result<PinnedState>,
+    ) -> Result<(TreeRoot, PinnedState)> {
+        let roots = self.sharing.roots();
+        if self.sharing.follows() {
+            self.follow()?;
+        }
+        loop {
+            let (root, counter) = self.newest()?;
+            let pinned = pin(root)?;
+            // A commit meanwhile may not have seen the pin.
+            if roots.counter() == counter {
+                return Ok((root, pinned));
             }
-            Below::Spill(spill) => spill.get(key)?.map_or(FoundValue::Nothing, FoundValue::Copy),
-        })
+            self.sharing.unpin(pinned);
+        }
     }
 
-    fn len(&self) -> Result<u64> {
-        match self {
-            Below::Reading(reading) => reading.len(),
-            Below::Spill(spill) => spill.len(),
+    /// Calls `read` with the newest commit, which stays what it is meanwhile.
+    #[inline]
+    fn read_newest<T>(&self, read: impl FnOnce(TreeRoot) -> Result<T>) -> Result<T> {
+        let (root, pinned) = self.pin_newest_by(|root| self.sharing.pin_shortly(root))?;
+        let _pinned = ShortPin { file: self, pinned: Some(pinned) };
+        read(root)
+    }
+
+    /// Calls `found` with the value of `key` in the newest commit, and returns whether there is one.
+    #[inline]
+    pub(super) fn get_newest(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        if self.sharing.follows() {
+            return self.get_following(key, found);
+        }
+        self.read_newest(|root| self.get(root.page, key, found))
+    }
+
+    /// Calls `found` for each key with its index and its value in the newest commit.
+    pub(super) fn get_many_newest(
+        &self,
+        keys: &[&[u8]],
+        found: &mut dyn FnMut(usize, Option<&[u8]>),
+    ) -> Result<()> {
+        if self.sharing.follows() {
+            return self.get_many_following(keys, found);
+        }
+        self.read_newest(|root| self.get_many(root.page, keys, found))
+    }
+}
+
+/// State that is pinned for a moment, also if what is done meanwhile panics.
+struct ShortPin<'f> {
+    file: &'f TreeFile,
+    pinned: Option<PinnedState>,
+}
+
+impl Drop for ShortPin<'_> {
+    fn drop(&mut self) {
+        if let Some(pinned) = self.pinned.take() {
+            self.file.sharing.unpin(pinned);
         }
     }
 }
 
-/// The value of a key, in the layer that has it.
-pub(super) enum FoundValue {
-    Nothing,
-    Change(Arc<ChangedEntries>),
-    Page(Guard),
-    Copy(Vec<u8>),
-}
-
-impl FoundValue {
-    /// Shows the value of `key`, which this was found for, and says whether there is one.
-    pub(super) fn show(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> bool {
-        match self {
-            FoundValue::Nothing => return false,
-            FoundValue::Change(changes) => match changes.get(key) {
-                Some(Some(value)) => found(value),
-                _ => return false,
-            },
-            FoundValue::Page(value) => found(value.value()),
-            FoundValue::Copy(value) => found(value),
-        }
-        true
-    }
-
-    pub(super) fn is_there(&self) -> bool {
-        !matches!(self, FoundValue::Nothing)
-    }
-}
-
-/// Finds the value of `key` in `layers`, of which the last is the newest, or below them.
-pub(super) fn find(
-    layers: &[Arc<ChangedEntries>],
-    below: impl FnOnce() -> Result<Below>,
-    key: &[u8],
-) -> Result<FoundValue> {
-    for layer in layers.iter().rev() {
-        match layer.get(key) {
-            Some(Some(_)) => return Ok(FoundValue::Change(layer.clone())),
-            Some(None) => return Ok(FoundValue::Nothing),
-            None => {}
-        }
-    }
-    below()?.find(key)
-}
-
-/// Steps of a scan between two looks whether this is still the process that began it. A child that has
-/// not looked yet sees what is in memory: beyond that, its reads fail.
-const STEPS_PER_CHECK: u32 = 32;
-
-/// A table at one moment.
-pub(super) struct TreeView {
+/// Root that nobody takes the pages of away.
+#[derive(Debug)]
+struct PinnedRoot {
+    file: Arc<TreeFile>,
+    root: TreeRoot,
+    pin: Option<PinnedState>,
     process: ProcessMark,
-    /// The last is the newest; none is empty.
-    layers: Vec<Arc<ChangedEntries>>,
-    below: Below,
-    in_use: InUse,
+}
+
+impl Drop for PinnedRoot {
+    fn drop(&mut self) {
+        if let Some(pin) = self.pin.take().filter(|_| self.process.is_here()) {
+            self.file.sharing.unpin(pin);
+        }
+    }
+}
+
+/// View of a tree that stays what it is.
+#[derive(Debug)]
+pub(super) struct TreeView {
+    pinned: Arc<PinnedRoot>,
 }
 
 impl TreeView {
-    pub(super) fn new(
-        layers: &[Arc<ChangedEntries>],
-        below: Below,
-        process: ProcessMark,
-        uses: &Arc<Uses>,
-    ) -> TreeView {
-        let layers = layers.iter().filter(|layer| !layer.is_empty()).cloned().collect();
-        TreeView { process, layers, below, in_use: InUse::new(uses, UseKind::Snapshot) }
+    pub(super) fn new(file: &Arc<TreeFile>, root: TreeRoot, pin: PinnedState) -> TreeView {
+        let process = ProcessMark::new();
+        let pinned = PinnedRoot { file: file.clone(), root, pin: Some(pin), process };
+        TreeView { pinned: Arc::new(pinned) }
     }
 
-    pub(super) fn find(&self, key: &[u8]) -> Result<FoundValue> {
-        find(&self.layers, || Ok(self.below.clone()), key)
+    pub(super) fn root(&self) -> TreeRoot {
+        self.pinned.root
     }
 
     pub(super) fn scan(&self, range: &KeyRange) -> Result<TreeScan> {
-        check_process(self.process)?;
-        let is_over = range.is_empty();
-        let below = match &self.below {
-            _ if is_over => Pages::Over,
-            Below::Reading(reading) => match reading.range(range)? {
-                Some(range) => {
-                    let range = Box::new(ForkGuard::new(range));
-                    Pages::Reading { range, _reading: reading.clone() }
-                }
-                None => Pages::Over,
-            },
-            Below::Spill(spill) => {
-                Pages::Spill { spill: spill.clone(), left: range.clone(), fetched: VecDeque::new() }
-            }
-        };
-        let name = match &self.below {
-            Below::Reading(reading) => reading.name().to_owned(),
-            Below::Spill(spill) => spill.name.clone(),
-        };
-        let layers = if is_over { Vec::new() } else { self.layers.clone() };
-        Ok(TreeScan {
-            process: self.process,
-            steps: 1,
-            layers,
-            below,
-            left: range.clone(),
-            peeked: None,
-            current: None,
-            name,
-            _in_use: self.in_use.another(UseKind::Scan),
-        })
+        check_process(self.pinned.process)?;
+        TreeScan::new(&self.pinned, range)
     }
 }
 
 impl Snapshot for TreeView {
     fn len(&self) -> Result<u64> {
-        check_process(self.process)?;
-        let mut len = self.below.len()?;
-        for (number, layer) in self.layers.iter().enumerate() {
-            let newer = &self.layers[number + 1..];
-            for (key, value) in layer.iter() {
-                if newer.iter().any(|layer| layer.get(key).is_some()) {
-                    continue;
-                }
-                match (value.is_some(), self.below.find(key)?.is_there()) {
-                    (true, false) => len += 1,
-                    (false, true) => len = len.saturating_sub(1),
-                    _ => {}
-                }
-            }
-        }
-        Ok(len)
+        check_process(self.pinned.process)?;
+        Ok(self.pinned.root.len)
     }
 
     fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        check_process(self.process)?;
-        Ok(self.find(key)?.show(key, found))
+        check_process(self.pinned.process)?;
+        self.pinned.file.get(self.pinned.root.page, key, found)
     }
 
     fn scan(&self) -> Result<Box<dyn Scan>> {
-        self.scan_range(&KeyRange::ALL)
+        Ok(Box::new(TreeView::scan(self, &KeyRange::ALL)?))
     }
 }
 
 impl OrderedSnapshot for TreeView {
     fn scan_range(&self, range: &KeyRange) -> Result<Box<dyn Scan>> {
-        Ok(Box::new(self.scan(range)?))
+        Ok(Box::new(TreeView::scan(self, range)?))
     }
 }
 
-/// Entries from below, one after another.
-enum Pages {
-    /// A range, and what it is of, which keeps the file open behind the table.
-    Reading {
-        range: Box<ForkGuard<Range>>,
-        _reading: Arc<CommitReading>,
-    },
-    Spill {
-        spill: Arc<Spill>,
-        left: KeyRange,
-        fetched: VecDeque<(Vec<u8>, Vec<u8>)>,
-    },
-    Over,
+/// Leaf that a scan is in, and the slots of it that are left.
+#[derive(Debug, Clone, Copy)]
+struct LeafRange {
+    leaf: PagePointer,
+    from: usize,
+    to: usize,
+    /// True if the range ends in this leaf.
+    is_last: bool,
 }
 
-/// An entry from below. What a page holds is in memory, so that a child may look at it, too; and it
-/// ends no reading, which the range beside it keeps.
-enum PageEntry {
-    Page(Guard, Guard),
-    Copy(Vec<u8>, Vec<u8>),
-}
-
-impl PageEntry {
-    fn get(&self) -> (&[u8], &[u8]) {
-        match self {
-            PageEntry::Page(key, value) => (key.value(), value.value()),
-            PageEntry::Copy(key, value) => (key, value),
-        }
-    }
-}
-
-impl Pages {
-    fn next(&mut self, reverse: bool, name: &str) -> Result<Option<PageEntry>> {
-        match self {
-            Pages::Over => Ok(None),
-            Pages::Reading { range, .. } => {
-                let range = range.checked_mut()?;
-                let entry = guarded(name, || {
-                    let entry = if reverse { range.next_back() } else { range.next() };
-                    entry.transpose().map(|entry| {
-                        entry.inspect(|(key, value)| {
-                            look_at(key);
-                            look_at(value);
-                        })
-                    })
-                })?;
-                Ok(entry.map(|(key, value)| PageEntry::Page(key, value)))
-            }
-            Pages::Spill { spill, left, fetched } => {
-                if fetched.is_empty() && !left.is_empty() {
-                    fetched.extend(spill.with(|w| some_entries(w, left, FETCH_COUNT, name))?);
-                    if let Some((last, _)) = fetched.back() {
-                        pass(left, last);
-                    }
-                }
-                Ok(fetched.pop_front().map(|(key, value)| PageEntry::Copy(key, value)))
-            }
-        }
-    }
-}
-
-/// Takes `key` and what comes before it out of a range.
-fn pass(range: &mut KeyRange, key: &[u8]) {
-    let passed = Bound::Excluded(key.to_vec());
-    match range.reverse {
-        true => range.to = passed,
-        false => range.from = passed,
-    }
-}
-
-/// Place of the entry that a scan gave last.
-enum Current {
-    /// In the layer of this number, at this key.
-    Change(usize, Vec<u8>),
-    Page(PageEntry),
-}
-
-/// The entries of a view in the order of their keys.
+/// Entries of a range, in the order of their keys or against it.
+#[derive(Debug)]
 pub(super) struct TreeScan {
-    process: ProcessMark,
-    steps: u32,
-    layers: Vec<Arc<ChangedEntries>>,
-    below: Pages,
-    /// The keys that no layer has shown yet.
-    left: KeyRange,
-    /// The next entry from below, read ahead to compare it.
-    peeked: Option<PageEntry>,
-    current: Option<Current>,
-    name: String,
-    _in_use: InUse,
+    pinned: Arc<PinnedRoot>,
+    range: KeyRange,
+    /// Branches above the leaf, each with the slot that leads to it.
+    path: Vec<(PagePointer, usize)>,
+    leaf: Option<LeafRange>,
+    /// Entries that can follow: a damaged tree may lead back to where it came from.
+    left: u64,
+    /// Key that stands in several places of the file.
+    long_key: Vec<u8>,
+    /// Value that was copied, of a file that others may write over.
+    value: Vec<u8>,
+    /// Run of the entry that the caller has, who may have found zeros there.
+    shown: Option<PageRun>,
 }
 
 impl TreeScan {
-    /// The layer with the next changed key, and the key; the newest layer of those that have it.
-    fn next_change(&self) -> Option<(usize, &[u8], bool)> {
-        if self.left.is_empty() {
-            return None;
+    fn new(pinned: &Arc<PinnedRoot>, range: &KeyRange) -> Result<TreeScan> {
+        let mut scan = TreeScan {
+            pinned: pinned.clone(),
+            range: range.clone(),
+            path: Vec::new(),
+            leaf: None,
+            left: pinned.root.len,
+            long_key: Vec::new(),
+            value: Vec::new(),
+            shown: None,
+        };
+        if !range.is_empty() {
+            scan.go_down(pinned.root.page, true)?;
         }
-        let (from, to) = bounds(&self.left);
-        let mut best: Option<(usize, &[u8], bool)> = None;
-        for (number, layer) in self.layers.iter().enumerate().rev() {
-            let Some((key, value)) = layer.next(from, to, self.left.reverse) else { continue };
-            if best.is_none_or(|(_, best, _)| is_before(key, best, self.left.reverse)) {
-                best = Some((number, key, value.is_some()));
+        Ok(scan)
+    }
+
+    /// Goes down from `pointer` to the leaf where the scan goes on: the one of the range's beginning if `is_first`.
+    fn go_down(&mut self, mut pointer: PagePointer, is_first: bool) -> Result<()> {
+        let pinned = self.pinned.clone();
+        let file = &*pinned.file;
+        let start = if self.range.reverse { &self.range.to } else { &self.range.from };
+        for _ in 0..DEPTH_MAX {
+            let node = file.node(pointer)?;
+            if file.kind(pointer, node)? == NodeKind::Leaf {
+                self.leaf = Some(self.range_in(pointer)?);
+                return Ok(());
+            }
+            let last = node.count().checked_sub(1).ok_or_else(|| file.senseless(pointer.page))?;
+            let slot = match start {
+                Bound::Included(key) | Bound::Excluded(key) if is_first => {
+                    file.child_slot(pointer, node, key)?
+                }
+                _ if self.range.reverse => last,
+                _ => 0,
+            };
+            self.path.push((pointer, slot));
+            let child = file.branch_cell(pointer, node, slot)?.child;
+            file.check_still(pointer)?;
+            pointer = child;
+        }
+        Err(file.senseless(pointer.page))
+    }
+
+    /// Returns the slots of a leaf that are in the range.
+    fn range_in(&self, leaf: PagePointer) -> Result<LeafRange> {
+        // Once for each leaf: a child that goes on with its parent's scan reads what the parent has pinned.
+        check_process(self.pinned.process)?;
+        let file = &self.pinned.file;
+        let from = file.slot_at(leaf, self.range.from.as_ref().map(Vec::as_slice), false)?;
+        let to = file.slot_at(leaf, self.range.to.as_ref().map(Vec::as_slice), true)?;
+        let count = file.node(leaf)?.count();
+        file.check_still(leaf)?;
+        let is_last = if self.range.reverse { from > 0 } else { to < count };
+        Ok(LeafRange { leaf, from, to: to.max(from), is_last })
+    }
+
+    /// Goes on to the next leaf, and returns whether there is one.
+    fn go_on(&mut self) -> Result<bool> {
+        let file = self.pinned.file.clone();
+        while let Some((branch, slot)) = self.path.pop() {
+            let node = file.node(branch)?;
+            let next = match self.range.reverse {
+                true => slot.checked_sub(1),
+                false => Some(slot + 1).filter(|next| *next < node.count()),
+            };
+            file.check_still(branch)?;
+            if let Some(next) = next {
+                self.path.push((branch, next));
+                let child = file.branch_cell(branch, node, next)?.child;
+                file.check_still(branch)?;
+                self.go_down(child, false)?;
+                return Ok(true);
             }
         }
-        best
+        Ok(false)
+    }
+
+    /// Ends the scan by an error.
+    fn end(&mut self, error: Error) -> Error {
+        self.leaf = None;
+        match self.pinned.file.sharing.follows() {
+            true => self.pinned.file.explained(error, self.pinned.root),
+            false => error,
+        }
+    }
+
+    /// Copies an entry of a page that others may write over.
+    fn copy_entry(&mut self, leaf: PagePointer, slot: usize) -> Result<()> {
+        let file = &self.pinned.file;
+        let mut long_key = Vec::new();
+        let (key, value, run) = entry_at(file, leaf, slot, &mut long_key)?;
+        let (key, value) = (key.to_vec(), value.to_vec());
+        // Whoever writes over a page changes its generation first.
+        run.map_or(Ok(()), |run| file.check_run_still(run))?;
+        file.check_still(leaf)?;
+        (self.long_key, self.value) = (key, value);
+        Ok(())
+    }
+
+    /// Fails if the file was cut while the caller had the entry of the last call of [`Scan::advance`]: it may have found
+    /// zeros in it.
+    pub(super) fn check_shown(&mut self) -> Result<()> {
+        self.check_shown_run()?;
+        self.leaf.map_or(Ok(()), |found| self.pinned.file.check_still(found.leaf))
+    }
+
+    #[inline]
+    fn check_shown_run(&mut self) -> Result<()> {
+        self.shown.take().map_or(Ok(()), |run| self.pinned.file.check_run_still(run))
     }
 
     /// Finds the next entry.
-    fn step(&mut self) -> Result<Option<Current>> {
+    fn step(&mut self) -> Result<Option<(PagePointer, usize)>> {
+        self.check_shown_run()?;
         loop {
-            if self.peeked.is_none() {
-                self.peeked = self.below.next(self.left.reverse, &self.name)?;
+            let Some(found) = &mut self.leaf else { return Ok(None) };
+            if found.from < found.to {
+                let slot = match self.range.reverse {
+                    true => {
+                        found.to -= 1;
+                        found.to
+                    }
+                    false => {
+                        found.from += 1;
+                        found.from - 1
+                    }
+                };
+                let leaf = found.leaf;
+                self.left = self.left.checked_sub(1).ok_or_else(|| {
+                    let expected = format!("a tree of {} entries", self.pinned.root.len);
+                    self.pinned.file.corrupt(leaf.page, &expected, "more")
+                })?;
+                return Ok(Some((leaf, slot)));
             }
-            let Some((number, key, is_there)) = self.next_change() else {
-                return Ok(self.peeked.take().map(Current::Page));
-            };
-            if let Some(entry) = &self.peeked {
-                let (below, _) = entry.get();
-                if is_before(below, key, self.left.reverse) {
-                    return Ok(self.peeked.take().map(Current::Page));
-                }
-            }
-            let key = key.to_vec();
-            // The change stands for what is below of the same key.
-            if self.peeked.as_ref().is_some_and(|entry| entry.get().0 == key) {
-                self.peeked = None;
-            }
-            pass(&mut self.left, &key);
-            if is_there {
-                return Ok(Some(Current::Change(number, key)));
+            let (leaf, is_last) = (found.leaf, found.is_last);
+            // Each entry of a leaf is read after a look at it, the last one before this look.
+            self.pinned.file.check_still(leaf)?;
+            if is_last || !self.go_on()? {
+                self.leaf = None;
             }
         }
     }
-
-    fn end(&mut self) {
-        self.layers.clear();
-        self.below = Pages::Over;
-        self.peeked = None;
-    }
-}
-
-fn is_before(a: &[u8], b: &[u8], reverse: bool) -> bool {
-    if reverse { a > b } else { a < b }
 }
 
 impl Scan for TreeScan {
     fn advance(&mut self) -> Result<Option<(&[u8], &[u8])>> {
-        self.current = None;
-        self.steps = self.steps.wrapping_add(1);
-        if self.steps % STEPS_PER_CHECK == 1 {
-            check_process(self.process)?;
+        let (leaf, slot) = match self.step() {
+            Ok(Some(found)) => found,
+            Ok(None) => return Ok(None),
+            Err(error) => return Err(self.end(error)),
+        };
+        if self.pinned.file.sharing.follows() {
+            return match self.copy_entry(leaf, slot) {
+                Ok(()) => Ok(Some((&self.long_key, &self.value))),
+                Err(error) => Err(self.end(error)),
+            };
         }
-        match self.step() {
-            Ok(current) => self.current = current,
-            Err(error) => {
-                self.end();
-                return Err(error);
+        let TreeScan { pinned, long_key, leaf: place, shown, .. } = self;
+        match entry_at(&pinned.file, leaf, slot, long_key) {
+            Ok((key, value, run)) => {
+                *shown = run;
+                Ok(Some((key, value)))
             }
-        }
-        match &self.current {
-            None => Ok(None),
-            Some(Current::Page(entry)) => Ok(Some(entry.get())),
-            Some(Current::Change(number, key)) => {
-                let value = self.layers.get(*number).and_then(|layer| layer.get(key)).flatten();
-                Ok(value.map(|value| (key.as_slice(), value)))
+            Err(error) => {
+                *place = None;
+                Err(error)
             }
         }
     }
+}
+
+/// Returns the entry of a slot, and its run. Its key is put into `long_key` if it stands in several places.
+fn entry_at<'e>(
+    file: &'e TreeFile,
+    leaf: PagePointer,
+    slot: usize,
+    long_key: &'e mut Vec<u8>,
+) -> Result<(&'e [u8], &'e [u8], Option<PageRun>)> {
+    let cell = file.leaf_cell(leaf, file.node_again(leaf)?, slot)?;
+    let (value, run) = (file.value(&cell)?, cell.run());
+    if cell.key.inline.len() == cell.key.len {
+        return Ok((cell.key.inline, value, run));
+    }
+    long_key.clear();
+    file.put_key(cell.key, run, long_key)?;
+    Ok((long_key.as_slice(), value, run))
 }
