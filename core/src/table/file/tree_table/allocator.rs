@@ -13,7 +13,7 @@ use super::pointer::offset_of;
 use super::roots::ALLOCATOR;
 use super::tree_file::TreeFile;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{PAGE_LEN, PageNumber};
+use crate::files::{PAGE_LEN, PageNumber, punch, reserve};
 
 /// Pages of the first chunk.
 const FIRST_CHUNK_LEN: u32 = 1 << 18;
@@ -29,6 +29,9 @@ pub(super) const FIRST_PAGE: PageNumber = FIRST_BITS + 2 * (FIRST_CHUNK_LEN / PA
 
 /// The least and the most pages by which a file grows.
 const GROWTH: std::ops::RangeInclusive<u32> = 64..=4096;
+
+/// Least pages of a hole: smaller ones would cost more calls than they give room.
+const HOLE_LEN_MIN: u32 = 4;
 
 /// Pages that get room on the disk together: those of one word.
 const BACKED_TOGETHER: u32 = u64::BITS;
@@ -241,7 +244,7 @@ impl<'f> PageAllocator<'f> {
             Some(first) => first,
             None => self.grow_for_run(count)?,
         };
-        self.back_run(first, count)?;
+        self.reserve(first, count)?;
         self.mark(first, count)?;
         Ok(first)
     }
@@ -380,22 +383,18 @@ impl<'f> PageAllocator<'f> {
         let mut page = FIRST_PAGE;
         while page < end {
             let first = page;
+            // A page without a hole is given room once more when it is used, which costs little.
             while page < end && !self.is_used(page)? {
                 let backed = self.word(page, Bit::IsBacked)?;
                 backed.store(backed.load(Relaxed) & !mask(page), Relaxed);
                 page += 1;
             }
-            if first < page {
-                crate::files::punch(file, offset_of(first), offset_of(page));
-            } else {
-                page += 1;
+            if page - first >= HOLE_LEN_MIN {
+                punch(file, offset_of(first), offset_of(page));
             }
+            page += u32::from(first == page);
         }
         Ok(())
-    }
-
-    fn back_run(&self, first: PageNumber, count: u32) -> Result<()> {
-        self.reserve(first, count)
     }
 
     /// Gives pages room on the disk, so that a store into the map finds it.
@@ -405,7 +404,7 @@ impl<'f> PageAllocator<'f> {
         }
         let (from, to) = (offset_of(first), offset_of(first) + u64::from(count) * PAGE_LEN as u64);
         let file = self.file.storage.file().ok_or_else(|| Error::internal("a map of no file"))?;
-        let reserved = crate::files::reserve(file, from, to);
+        let reserved = reserve(file, from, to);
         reserved.map_err(|error| self.file.failed("write", &error))
     }
 }

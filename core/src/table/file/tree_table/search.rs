@@ -131,7 +131,7 @@ impl TreeFile {
                 NodeKind::Branch => {
                     let slot = self.child_slot(pointer, node, key)?;
                     let child = self.branch_cell(pointer, node, slot)?.child;
-                    self.check_still(pointer)?;
+                    self.check_node_still(pointer, node)?;
                     pointer = child;
                 }
             }
@@ -156,7 +156,7 @@ impl TreeFile {
             found(self.value(&cell)?);
             cell.run().map_or(Ok(()), |run| self.check_run_still(run))?;
         }
-        self.check_still(leaf)?;
+        self.check_node_still(leaf, node)?;
         Ok(is_found)
     }
 

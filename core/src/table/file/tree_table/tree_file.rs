@@ -193,6 +193,21 @@ impl TreeFile {
         self.check_run_still(PageRun { first: pointer, count: 1 })
     }
 
+    /// As [`TreeFile::check_still`], for a page at hand.
+    #[inline]
+    pub(super) fn check_node_still(&self, pointer: PagePointer, node: Node<'_>) -> Result<()> {
+        // What was read of the bytes was read before their generation is.
+        fence(Acquire);
+        let place = node.bytes[GENERATION_AT..CHECK_AT].as_ptr().cast::<[u8; 8]>();
+        // SAFETY: these are 8 bytes of the page. They are read anew because a cut may have changed them, which the compiler
+        // must not take for impossible; any bytes are a value.
+        let generation = u64::from_le_bytes(unsafe { place.read_volatile() });
+        match generation == pointer.generation {
+            true => Ok(()),
+            false => Err(self.cut_away(pointer.page)),
+        }
+    }
+
     /// Fails if a run is not there any more, as [`TreeFile::check_still`] does. A cut takes its end first.
     #[inline]
     pub(super) fn check_run_still(&self, run: PageRun) -> Result<()> {
