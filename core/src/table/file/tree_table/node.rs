@@ -5,7 +5,7 @@
 //! …      room
 //! …      slots of 6 bytes, the last one first: 4 bytes of the key, place of the cell 2
 //! 4064   kind 1   0 1   number of slots 2   end of the cells 2   bytes of cells that nothing uses 2
-//!        bytes that all keys begin with 2   0 6   generation 8   check 8
+//!        bytes that all keys begin with 2   the first of these, and zeros 6   generation 8   check 8
 //! ```
 //!
 //! The fields stand at the end of the page, because a file that is cut loses its end: a page that was cut in the middle
@@ -28,6 +28,7 @@ use std::cmp::Ordering;
 
 use super::pointer::{PagePointer, PageRun};
 use crate::files::PAGE_LEN;
+use crate::heap::prefetch;
 use crate::wire::Reader;
 
 /// Bytes of a page before its fields.
@@ -38,6 +39,15 @@ pub(super) const GENERATION_AT: usize = PAGE_LEN - 16;
 
 /// Place of the check, which covers all before.
 pub(super) const CHECK_AT: usize = PAGE_LEN - 8;
+
+/// Place of the first bytes that all keys begin with.
+pub(super) const PREFIX_AT: usize = FIELDS_START + 10;
+
+/// Bytes that a key has there.
+pub(super) const PREFIX_LEN: usize = GENERATION_AT - PREFIX_AT;
+
+/// Bytes that memory is read in.
+const LINE_LEN: usize = 64;
 
 /// Bytes of a slot.
 pub(super) const SLOT_LEN: usize = 6;
@@ -165,6 +175,13 @@ impl<'p> Node<'p> {
         Node { bytes }
     }
 
+    /// Asks for all lines of the page, whose cells are in any order.
+    pub(super) fn prefetch(self) {
+        for line in self.bytes.chunks_exact(LINE_LEN) {
+            prefetch(&line[0]);
+        }
+    }
+
     #[inline]
     fn u16_at(self, at: usize) -> usize {
         usize::from(u16::from_le_bytes([self.bytes[at], self.bytes[at + 1]]))
@@ -289,9 +306,7 @@ impl<'p> Node<'p> {
             return Some((from, from));
         }
         if common > 0 {
-            let first = self.key(from)?.inline;
-            let prefix = first.get(..common)?;
-            match key[..common.min(key.len())].cmp(prefix) {
+            match self.compare_prefix(from, key, common)? {
                 Ordering::Less => return Some((from, from)),
                 Ordering::Greater => return Some((count, count)),
                 Ordering::Equal => {}
@@ -304,6 +319,19 @@ impl<'p> Node<'p> {
             false => below,
         };
         Some((below, above))
+    }
+
+    /// Compares the beginning of `key` with the bytes that all keys of the page begin with. The first of them stand beside the
+    /// slots: a look at a cell takes another line of memory.
+    #[inline]
+    fn compare_prefix(self, from: usize, key: &[u8], common: usize) -> Option<Ordering> {
+        let there = common.min(PREFIX_LEN);
+        let told = key[..there.min(key.len())].cmp(&self.bytes[PREFIX_AT..PREFIX_AT + there]);
+        if told != Ordering::Equal || common <= PREFIX_LEN {
+            return Some(told);
+        }
+        let first = self.key(from)?.inline.get(..common)?;
+        Some(key[..common.min(key.len())].cmp(first))
     }
 
     /// Returns the first slot of `from..to` whose head is as `is_wanted` says, which all behind it are, too.

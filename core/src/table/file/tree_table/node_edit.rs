@@ -2,7 +2,7 @@
 
 use super::node::{
     BranchCell, CHECK_AT, FIELDS_START, GENERATION_AT, KEY_INLINE_MAX, LeafCell, Node, NodeKind,
-    SLOT_LEN, head_of,
+    PREFIX_AT, PREFIX_LEN, SLOT_LEN, head_of,
 };
 use super::pointer::{PagePointer, PageRun};
 use crate::files::PAGE_LEN;
@@ -57,8 +57,13 @@ impl<'p> NodeEditor<'p> {
         self.set_u16(FIELDS_START + 6, len);
     }
 
-    fn set_common_len(&mut self, len: usize) {
+    /// Sets the number of bytes that all keys begin with, as `key` does.
+    fn set_common(&mut self, len: usize, key: &[u8]) {
         self.set_u16(FIELDS_START + 8, len);
+        let there = len.min(PREFIX_LEN);
+        let place = &mut self.bytes[PREFIX_AT..PREFIX_AT + PREFIX_LEN];
+        place[..there].copy_from_slice(&key[..there]);
+        place[there..].fill(0);
     }
 
     fn set_slot(&mut self, slot: usize, head: u32, cell_at: usize) {
@@ -103,15 +108,13 @@ impl<'p> NodeEditor<'p> {
         let Some(key) = inline_key(self.node(), cell) else { return };
         let old = self.node().common_len();
         let other = if slot == first { slot + 1 } else { first };
-        let common = match self.node().key(other) {
-            Some(other) => shared_len(other.inline, key).min(old),
-            None => key.len(),
-        };
+        let shared = self.node().key(other).map(|other| shared_len(other.inline, key).min(old));
+        let common = shared.unwrap_or(key.len());
         let head = head_of(key, common);
         let cell_at = self.node().cell_at(slot);
         self.set_slot(slot, head, cell_at);
-        if common != old {
-            self.set_common_len(common);
+        if shared != Some(old) {
+            self.set_common(common, key);
             self.set_heads();
         }
     }
@@ -199,13 +202,13 @@ impl<'p> NodeEditor<'p> {
         self.set_cells_end(end);
         let node = self.node();
         let ends = (node.key(first), cells.len().checked_sub(1).and_then(|last| node.key(last)));
-        let common = match ends {
+        let (common, beginning) = match ends {
             (Some(lowest), Some(highest)) if cells.len() > first => {
-                shared_len(lowest.inline, highest.inline)
+                (shared_len(lowest.inline, highest.inline), lowest.inline.to_vec())
             }
-            _ => 0,
+            _ => (0, Vec::new()),
         };
-        self.set_common_len(common);
+        self.set_common(common, &beginning);
         self.set_heads();
     }
 }

@@ -13,6 +13,7 @@ pub(super) const DEPTH_MAX: usize = 40;
 
 impl TreeFile {
     /// The entry of a slot of the leaf that `page` is.
+    #[inline]
     pub(super) fn leaf_cell<'p>(
         &self,
         pointer: PagePointer,
@@ -23,6 +24,7 @@ impl TreeFile {
     }
 
     /// The child of a slot of the branch that `page` is.
+    #[inline]
     pub(super) fn branch_cell<'p>(
         &self,
         pointer: PagePointer,
@@ -32,6 +34,7 @@ impl TreeFile {
         node.branch_cell(slot).ok_or_else(|| self.senseless(pointer.page))
     }
 
+    #[inline]
     pub(super) fn kind(&self, pointer: PagePointer, node: Node<'_>) -> Result<NodeKind> {
         node.kind().ok_or_else(|| self.senseless(pointer.page))
     }

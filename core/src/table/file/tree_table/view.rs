@@ -225,7 +225,9 @@ impl TreeScan {
         let file = &self.pinned.file;
         let from = file.slot_at(leaf, self.range.from.as_ref().map(Vec::as_slice), false)?;
         let to = file.slot_at(leaf, self.range.to.as_ref().map(Vec::as_slice), true)?;
-        let count = file.node(leaf)?.count();
+        let node = file.node(leaf)?;
+        node.prefetch();
+        let count = node.count();
         file.check_still(leaf)?;
         let is_last = if self.range.reverse { from > 0 } else { to < count };
         Ok(LeafRange { leaf, from, to: to.max(from), is_last })
@@ -347,6 +349,7 @@ impl Scan for TreeScan {
 }
 
 /// Returns the entry of a slot, and its run. Its key is put into `long_key` if it stands in several places.
+#[inline]
 fn entry_at<'e>(
     file: &'e TreeFile,
     leaf: PagePointer,
