@@ -27,7 +27,6 @@ fn told_holder(file: FileId) -> Option<String> {
     let processes = fs::read_dir("/proc").ok()?.flatten();
     let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let locks = numbers.filter_map(|number| Some((lock_of(number, file)?, number)));
-    // Readers may have locks on parts of a file that someone writes.
     let (_, number) = locks.max()?;
     Some(named_process(number))
 }
@@ -48,13 +47,33 @@ fn lock_of(process: u32, file: FileId) -> Option<Lock> {
     of_file.filter_map(|entry| shown_lock(&folder.join("fdinfo").join(entry.file_name()))).max()
 }
 
-/// The strongest lock in lines as `lock: 1: OFDLCK ADVISORY WRITE -1 08:01:131 0 EOF`.
 fn shown_lock(fdinfo: &Path) -> Option<Lock> {
-    let text = fs::read_to_string(fdinfo).ok()?;
-    let locks = text.lines().filter(|line| line.starts_with("lock:"));
-    let kind = |line: &str| match line.split_whitespace().any(|word| word == "WRITE") {
+    strongest_lock(&fs::read_to_string(fdinfo).ok()?)
+}
+
+/// The strongest lock in lines as `lock: 1: FLOCK ADVISORY WRITE 4711 08:01:131 0 EOF`. Those of other kinds are on single
+/// bytes, by which the handles of a shared area know each other, and keep nobody out.
+fn strongest_lock(fdinfo: &str) -> Option<Lock> {
+    let has = |line: &str, name| line.split_whitespace().any(|word| word == name);
+    let locks = fdinfo.lines().filter(|line| line.starts_with("lock:") && has(line, "FLOCK"));
+    let kind = |line| match has(line, "WRITE") {
         true => Lock::Exclusive,
         false => Lock::Shared,
     };
     locks.map(kind).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_on_a_byte_keeps_nobody_out() {
+        let byte = "pos:\t0\nlock:\t1: OFDLCK  ADVISORY  WRITE -1 08:01:131 9 9\n";
+        let shared = "lock:\t2: FLOCK  ADVISORY  READ 4711 08:01:131 0 EOF\n";
+        let exclusive = "lock:\t3: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF\n";
+        assert!(strongest_lock(byte).is_none());
+        assert!(strongest_lock(&format!("{byte}{shared}")) == Some(Lock::Shared));
+        assert!(strongest_lock(&format!("{byte}{shared}{exclusive}")) == Some(Lock::Exclusive));
+    }
 }
