@@ -30,9 +30,6 @@ pub(super) const FIRST_PAGE: PageNumber = FIRST_BITS + 2 * (FIRST_CHUNK_LEN / PA
 /// The least and the most pages by which a file grows.
 const GROWTH: std::ops::RangeInclusive<u32> = 64..=4096;
 
-/// Least pages of a hole: smaller ones would cost more calls than they give room.
-const HOLE_LEN_MIN: u32 = 4;
-
 /// Pages that get room on the disk together: those of one word.
 const BACKED_TOGETHER: u32 = u64::BITS;
 
@@ -355,8 +352,9 @@ impl<'f> PageAllocator<'f> {
         Ok(())
     }
 
-    /// Cuts free pages off the end of the file, and makes holes of the others.
-    pub(super) fn shrink(&self) -> Result<()> {
+    /// Cuts free pages off the end of the file, and makes holes of the others: of `all`, or of those that got room since the bits
+    /// were made anew.
+    pub(super) fn shrink(&self, all: bool) -> Result<()> {
         let end = self.end();
         let mut new_end = end;
         while new_end > FIRST_PAGE && !self.is_used(new_end - 1)? {
@@ -372,24 +370,23 @@ impl<'f> PageAllocator<'f> {
         self.set_hint(self.hint().min(new_end));
         let cut = self.file.storage.set_len(offset_of(new_end));
         cut.map_err(|error| self.file.failed("cut", &error))?;
-        self.punch_holes(new_end)
+        self.punch_holes(new_end, all)
     }
 
     /// Makes holes of the free pages before `end`.
-    fn punch_holes(&self, end: PageNumber) -> Result<()> {
+    fn punch_holes(&self, end: PageNumber, all: bool) -> Result<()> {
         let Some(file) = self.file.storage.file().filter(|_| self.file.is_mapped) else {
             return Ok(());
         };
         let mut page = FIRST_PAGE;
         while page < end {
-            let first = page;
-            // A page without a hole is given room once more when it is used, which costs little.
+            let (first, mut has_room) = (page, all);
             while page < end && !self.is_used(page)? {
                 let backed = self.word(page, Bit::IsBacked)?;
-                backed.store(backed.load(Relaxed) & !mask(page), Relaxed);
+                has_room |= backed.fetch_and(!mask(page), Relaxed) & mask(page) != 0;
                 page += 1;
             }
-            if page - first >= HOLE_LEN_MIN {
+            if has_room && first < page {
                 punch(file, offset_of(first), offset_of(page));
             }
             page += u32::from(first == page);

@@ -58,11 +58,11 @@ fn moved(
 }
 
 /// Cuts the free end of the file off, and makes holes of free pages. The caller has the turn to write.
-pub(super) fn shrink(file: &TreeFile) -> Result<()> {
+pub(super) fn shrink(file: &TreeFile, all: bool) -> Result<()> {
     let allocator = PageAllocator { file };
     if !allocator.is_ready() {
         return Ok(());
     }
     transaction::give_all_back(file)?;
-    allocator.shrink()
+    allocator.shrink(all)
 }

@@ -261,13 +261,13 @@ impl TreeState {
             }
         }
         self.sync_now()?;
-        self.shrink()
+        self.shrink(true)
     }
 
     /// Gives the room of free pages back to the disk.
-    pub(super) fn shrink(&mut self) -> Result<()> {
+    fn shrink(&mut self, all: bool) -> Result<()> {
         let _turn = WriteTurn::take(&self.file, self.timeout)?;
-        compact::shrink(&self.file)
+        compact::shrink(&self.file, all)
     }
 
     pub(super) fn stat(&mut self) -> Result<Stat> {
@@ -290,7 +290,7 @@ impl TreeState {
     pub(super) fn close(&mut self) {
         self.give_up();
         if self.failure.is_none() && self.file.sync_newest().is_ok() {
-            let _ = self.shrink();
+            let _ = self.shrink(false);
         }
     }
 
