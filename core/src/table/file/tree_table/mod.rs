@@ -24,6 +24,7 @@ mod following;
 mod freed_queue;
 mod header;
 mod marking;
+mod new_tree;
 mod node;
 mod node_edit;
 mod opening;
@@ -45,6 +46,7 @@ use std::time::Duration;
 
 use flusher::SharedTree;
 pub(super) use header::is_beginning;
+use new_tree::NewTree;
 use opening::OpeningMode;
 use pointer::TreeRoot;
 use state::TreeState;
@@ -143,8 +145,7 @@ impl TreeTable {
     ) -> Result<TreeTable> {
         let storage: Arc<dyn Storage> = Arc::from(storage);
         if options.create && !options.read_only && storage.len().is_ok_and(|len| len == 0) {
-            let made =
-                table_files::write_in_place(&*storage, &tree_file::new_table(options.values));
+            let made = NewTree::new(options.values).write_in_place(&*storage);
             made.map_err(|error| Error::io("create the table", &error).in_file(name))?;
         }
         Self::open_with(storage, name, options, false)

@@ -36,8 +36,8 @@ pub(super) fn open(
     let opening = TreeOpening { storage: &storage, mode, name };
     let file = if is_writable(&*storage) {
         match opening.attach() {
-            // The file system has no locks, or another machine uses the file.
-            Err(error) if error.kind() == ErrorKind::Lock && mode.reads => opening.follow()?,
+            // The file system has no locks or no room, or another machine uses the file.
+            Err(error) if mode.reads && is_about_sharing(error.kind()) => opening.follow()?,
             attached => attached?,
         }
     } else if storage.file().is_some() {
@@ -49,6 +49,11 @@ pub(super) fn open(
         file.write_both_roots()?;
     }
     Ok(Arc::new(file))
+}
+
+/// Returns true if an error of joining those who share the file is none of the table.
+fn is_about_sharing(error: ErrorKind) -> bool {
+    matches!(error, ErrorKind::Lock | ErrorKind::Io(_))
 }
 
 /// Returns true if the storage is a file of the system that may be written.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::tree_file::new_table;
+use super::new_tree::NewTree;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{
     Directory, Displaced, FileDirectory, FileOwner, FileStorage, Storage, StorageMode,
@@ -20,9 +20,6 @@ const NOT_FOUND: i32 = 2;
 
 /// Least time to wait for another process that makes the same table.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-/// Bytes that are written last of a table that is made in place.
-const BEGINNING_LEN: usize = 512;
 
 /// Files of an ordered table: their directory, and the name of the table.
 #[derive(Debug, Clone)]
@@ -65,13 +62,13 @@ impl TreeTableFiles {
     /// Makes a table, where the options want one and there is none, or an empty file.
     pub(super) fn create_if(&self, options: OpenOptions) -> Result<()> {
         match options.create && !options.read_only && self.is_missing()? {
-            true => self.create(&new_table(options.values), options.timeout),
+            true => self.create(&NewTree::new(options.values), options.timeout),
             false => Ok(()),
         }
     }
 
-    /// Makes a table of these `bytes`. Others find all of it or nothing: it has no name before.
-    fn create(&self, bytes: &[u8], timeout: Duration) -> Result<()> {
+    /// Makes a table. Others find all of it or nothing: it has no name before.
+    fn create(&self, tree: &NewTree, timeout: Duration) -> Result<()> {
         let failed = |error| Error::io("create the table", &error);
         // An empty file is replaced by the one who has its lock, or by nobody once it is a table.
         let replaced = self.lock_empty(timeout.max(PATIENCE))?;
@@ -82,7 +79,7 @@ impl TreeTableFiles {
         let made = self.directory.create_unnamed(&self.name, owner.map_err(failed)?);
         let made = match made.map_err(failed) {
             Err(error) if is_refused(error.kind()) && replaced.is_some() => {
-                return self.create_in_place(bytes);
+                return self.create_in_place(tree);
             }
             made => made?,
         };
@@ -90,7 +87,8 @@ impl TreeTableFiles {
             Some(_) => Displaced::Any,
             None => Displaced::Nothing,
         };
-        let written = write_all(&*made, bytes)
+        let written = tree
+            .write(&*made)
             .and_then(|()| self.directory.publish(&*made, &self.name, displaced))
             .and_then(|()| self.directory.sync());
         match written {
@@ -114,9 +112,9 @@ impl TreeTableFiles {
     }
 
     /// Makes a table of an empty file in a directory where no file can be made.
-    fn create_in_place(&self, bytes: &[u8]) -> Result<()> {
+    fn create_in_place(&self, tree: &NewTree) -> Result<()> {
         let file = self.open(StorageMode::Write, Duration::ZERO)?;
-        write_in_place(&*file, bytes).map_err(|error| Error::io("create the table", &error))
+        tree.write_in_place(&*file).map_err(|error| Error::io("create the table", &error))
     }
 
     /// Returns true if a file has the name of the table.
@@ -140,20 +138,4 @@ pub(super) fn is_refused(error: ErrorKind) -> bool {
     const EACCES: i32 = 13;
     const EROFS: i32 = 30;
     matches!(error, ErrorKind::Io(Some(EPERM | EACCES | EROFS)))
-}
-
-/// Writes a whole file, which lasts when this returns.
-fn write_all(file: &dyn Storage, bytes: &[u8]) -> io::Result<()> {
-    file.set_len(0)?;
-    file.write_at(0, bytes)?;
-    file.sync()
-}
-
-/// Writes a whole file, to last, that others may find meanwhile: until it is whole, it begins with zeros.
-pub(super) fn write_in_place(file: &dyn Storage, bytes: &[u8]) -> io::Result<()> {
-    let (beginning, rest) = bytes.split_at(bytes.len().min(BEGINNING_LEN));
-    file.write_at(BEGINNING_LEN as u64, rest)?;
-    file.sync()?;
-    file.write_at(0, beginning)?;
-    file.sync()
 }

@@ -11,16 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::allocator::FIRST_PAGE;
 use super::header::TreeHeader;
-use super::node::{CHECK_AT, GENERATION_AT, Node, NodeKind};
+use super::node::{CHECK_AT, GENERATION_AT, Node};
 use super::node_edit::NodeEditor;
 use super::pointer::{PagePointer, PageRun, TreeRoot, offset_of};
 use super::sharing::Sharing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{PAGE_LEN, PageMap, PageNumber, Storage};
-use crate::table::ValueType;
-use crate::table::file::random::random_number;
 
 /// Pages of a file whose generations fit in one page of words.
 const WORDS_IN_PAGE: u32 = (PAGE_LEN / size_of::<u64>()) as u32;
@@ -48,23 +45,8 @@ pub(super) struct TreeFile {
     pub(super) name: String,
 }
 
-/// Returns the bytes of a table without entries, whose values are to be these, or bytes.
-pub(super) fn new_table(values: Option<ValueType>) -> Vec<u8> {
-    let header = TreeHeader { seed: random_number(), values: values.unwrap_or(ValueType::BYTES) };
-    let pointer = PagePointer { page: FIRST_PAGE, generation: 1 };
-    let mut bytes = header.to_page(TreeRoot { generation: 1, page: pointer, len: 0 });
-    bytes.resize((FIRST_PAGE as usize + 1) * PAGE_LEN, 0);
-    let page = &mut bytes[FIRST_PAGE as usize * PAGE_LEN..];
-    if let Some(page) = page.first_chunk_mut() {
-        NodeEditor::new(page).clear(NodeKind::Leaf, pointer.generation);
-    }
-    let (checked, check) = page.split_at_mut(CHECK_AT);
-    check.copy_from_slice(&check_of(header.seed, pointer.page, checked).to_le_bytes());
-    bytes
-}
-
 /// Computes the check of a page, or of a run that begins there.
-fn check_of(seed: u64, page: PageNumber, checked: &[u8]) -> u64 {
+pub(super) fn check_of(seed: u64, page: PageNumber, checked: &[u8]) -> u64 {
     xxh3_64_with_seed(checked, seed.wrapping_add(u64::from(page)).wrapping_mul(SPREAD))
 }
 
