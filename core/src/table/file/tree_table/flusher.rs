@@ -2,32 +2,51 @@
 //! that made them has nothing else to do.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::state::TreeState;
+use super::tree_file::TreeFile;
 use crate::error::Result;
 use crate::threads;
 
 /// Time that commits may wait.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The state of a table, between its user and the thread.
+/// The state of a table, between its user and the thread. The thread does not lock the state, unless a sync failed: who finds
+/// it locked knows that another one of the program's threads uses the table.
 #[derive(Debug)]
 pub(super) struct SharedTree {
+    file: Arc<TreeFile>,
     state: Mutex<TreeState>,
+    /// True if commits wait to be synced.
+    is_waiting: AtomicBool,
+    clock: Mutex<FlushClock>,
     /// Rung when commits begin to wait, and at the end.
     bell: Condvar,
 }
 
+#[derive(Debug, Default)]
+struct FlushClock {
+    /// Since when commits wait.
+    waiting_since: Option<Instant>,
+    is_closing: bool,
+}
+
 impl SharedTree {
-    pub(super) fn new(state: TreeState) -> SharedTree {
-        SharedTree { state: Mutex::new(state), bell: Condvar::new() }
+    pub(super) fn new(file: Arc<TreeFile>, state: TreeState) -> SharedTree {
+        let (is_waiting, clock) = (AtomicBool::new(false), Mutex::default());
+        SharedTree { file, state: Mutex::new(state), is_waiting, clock, bell: Condvar::new() }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, TreeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn clock(&self) -> MutexGuard<'_, FlushClock> {
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns what `question` says of the state, or true if somebody has it locked.
@@ -39,19 +58,29 @@ impl SharedTree {
         }
     }
 
-    /// Tells the thread that there is something to wait for.
-    pub(super) fn ring(&self) {
+    /// Tells the thread that commits wait. A commit that finds that it was told is published before the thread looks for the
+    /// newest.
+    pub(super) fn note_waiting(&self) {
+        if !self.is_waiting.swap(true, SeqCst) {
+            self.clock().waiting_since = Some(Instant::now());
+            self.bell.notify_one();
+        }
+    }
+
+    /// Ends the thread.
+    pub(super) fn close(&self) {
+        self.clock().is_closing = true;
         self.bell.notify_one();
     }
 
     /// Syncs all commits so far. Others use the table meanwhile.
-    pub(super) fn sync(&self, is_told: bool) -> Result<()> {
-        let file = {
-            let mut state = self.lock();
-            state.has_synced();
-            state.file.clone()
-        };
-        let synced = file.sync_newest();
+    pub(super) fn sync(&self) -> Result<()> {
+        self.lock().has_synced();
+        self.sync_file(true)
+    }
+
+    fn sync_file(&self, is_told: bool) -> Result<()> {
+        let synced = self.file.sync_newest();
         if let Err(error) = &synced {
             self.lock().fail(error, is_told);
         }
@@ -59,28 +88,30 @@ impl SharedTree {
     }
 }
 
-/// Starts the thread. It ends when the state is closing.
+/// Starts the thread. It ends when the table is closing.
 pub(super) fn start(shared: &Arc<SharedTree>) -> io::Result<JoinHandle<()>> {
     let shared = shared.clone();
     threads::spawn("bytewright-table", move || run(&shared))
 }
 
 fn run(shared: &SharedTree) {
-    let mut state = shared.lock();
-    while !state.is_closing() {
-        state = match state.waiting_since() {
-            None => shared.bell.wait(state).unwrap_or_else(PoisonError::into_inner),
+    let mut clock = shared.clock();
+    while !clock.is_closing {
+        clock = match clock.waiting_since {
+            None => shared.bell.wait(clock).unwrap_or_else(PoisonError::into_inner),
             Some(since) => match INTERVAL.saturating_sub(since.elapsed()) {
                 Duration::ZERO => {
-                    drop(state);
-                    // The next change tells of it.
-                    let _ = shared.sync(false);
-                    shared.lock()
+                    clock.waiting_since = None;
+                    drop(clock);
+                    shared.is_waiting.store(false, SeqCst);
+                    // The next change tells of a failure.
+                    let _ = shared.sync_file(false);
+                    shared.clock()
                 }
                 left => shared
                     .bell
-                    .wait_timeout(state, left)
-                    .map_or_else(|poisoned| poisoned.into_inner().0, |(state, _)| state),
+                    .wait_timeout(clock, left)
+                    .map_or_else(|poisoned| poisoned.into_inner().0, |(clock, _)| clock),
             },
         };
     }

@@ -164,7 +164,7 @@ impl TreeTable {
         values.check(options.values).map_err(|error| error.in_file(name))?;
         let state = TreeState::new(file.clone(), sync, timeout);
         let mut table = TreeTable {
-            shared: Arc::new(SharedTree::new(state)),
+            shared: Arc::new(SharedTree::new(file.clone(), state)),
             file,
             name: name.to_owned(),
             path: None,
@@ -229,12 +229,11 @@ impl TreeTable {
     fn change<T>(&mut self, change: impl FnOnce(&mut TreeState) -> Result<T>) -> Result<T> {
         let mut state = self.state_to_write()?;
         state.check()?;
-        let waited = state.waiting_since().is_some();
         let outcome = change(&mut state);
-        let waits = state.waiting_since().is_some();
+        let is_unsynced = state.is_unsynced();
         drop(state);
-        if waits && !waited {
-            self.shared.ring();
+        if is_unsynced && self.flusher.is_some() {
+            self.shared.note_waiting();
         }
         outcome
     }
@@ -309,7 +308,7 @@ impl Table for TreeTable {
     /// Returns when what was committed will survive a power cut. What an open transaction changed is not part of it.
     fn sync(&mut self) -> Result<()> {
         self.state_to_write()?.check()?;
-        self.shared.sync(true)
+        self.shared.sync()
     }
 
     fn close(&mut self) -> Result<()> {
@@ -325,7 +324,7 @@ impl Table for TreeTable {
             }
             state.check()?;
         }
-        self.shared.sync(true)
+        self.shared.sync()
     }
 
     fn waits_for_disk(&self) -> bool {
@@ -379,8 +378,7 @@ impl Drop for TreeTable {
             std::mem::forget(self.flusher.take());
             return;
         }
-        self.shared.lock().begin_closing();
-        self.shared.ring();
+        self.shared.close();
         if let Some(flusher) = self.flusher.take() {
             let _ = flusher.join();
         }

@@ -1,7 +1,7 @@
 //! Table between its user and the thread that syncs it: the open transaction, and what has failed.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::check::{self, TreeCounts};
 use super::compact;
@@ -28,11 +28,10 @@ pub(super) struct TreeState {
     broken: Option<(Error, usize)>,
     /// Pages that were written since the last sync.
     unsynced_pages: u64,
-    /// Since when commits wait to be synced.
-    waiting_since: Option<Instant>,
+    /// True if there are commits that were not synced.
+    is_unsynced: bool,
     /// Error after which nothing is written any more, and true if it was told.
     failure: Option<(Error, bool)>,
-    is_closing: bool,
 }
 
 impl TreeState {
@@ -44,26 +43,18 @@ impl TreeState {
             transaction: None,
             broken: None,
             unsynced_pages: 0,
-            waiting_since: None,
+            is_unsynced: false,
             failure: None,
-            is_closing: false,
         }
-    }
-
-    pub(super) fn is_closing(&self) -> bool {
-        self.is_closing
-    }
-
-    pub(super) fn begin_closing(&mut self) {
-        self.is_closing = true;
     }
 
     pub(super) fn depth(&self) -> usize {
         self.transaction.as_ref().map_or(0, TreeTransaction::depth)
     }
 
-    pub(super) fn waiting_since(&self) -> Option<Instant> {
-        self.waiting_since
+    /// Returns true if a commit was made since the last sync that this handle was asked for.
+    pub(super) fn is_unsynced(&self) -> bool {
+        self.is_unsynced
     }
 
     /// Fails after a failed write, to refuse further ones. The first time this is the error itself, which a thread in
@@ -98,7 +89,7 @@ impl TreeState {
         if self.failure.is_none() {
             self.failure = Some((error.clone(), is_told));
         }
-        self.waiting_since = None;
+        self.is_unsynced = false;
         if let Some(transaction) = self.transaction.take() {
             let _ = transaction.abort();
         }
@@ -171,7 +162,7 @@ impl TreeState {
                 return Err(error);
             }
         } else {
-            self.waiting_since.get_or_insert_with(Instant::now);
+            self.is_unsynced = true;
         }
         self.unsynced_pages = self.unsynced_pages.saturating_add(transaction.page_count());
         transaction.commit()?;
@@ -234,7 +225,7 @@ impl TreeState {
 
     /// Remembers that all commits so far were synced.
     pub(super) fn has_synced(&mut self) {
-        self.waiting_since = None;
+        self.is_unsynced = false;
         self.unsynced_pages = 0;
     }
 
