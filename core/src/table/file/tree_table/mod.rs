@@ -16,6 +16,7 @@
 
 mod allocator;
 mod check;
+mod checked_pages;
 mod compact;
 mod durable;
 mod edit;

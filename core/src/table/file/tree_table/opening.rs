@@ -134,7 +134,7 @@ impl TreeOpening<'_> {
         let area = Arc::new(AreaMap(map.clone()));
         let opened = file.try_clone().map_err(failed)?;
         let attachment = Attachment::join(opened, area, |found, words| match found {
-            FoundArea::Anew => self.begin(words),
+            FoundArea::Anew => self.begin(words, &map),
             _ if (TreeRoots { words }).seed() != header.seed => Err(Error::new(
                 ErrorKind::Corrupt,
                 "expected what processes share of this table, found that of another one",
@@ -157,11 +157,13 @@ impl TreeOpening<'_> {
     }
 
     /// Begins with the tree that the header names.
-    fn begin(self, words: &[AtomicU64]) -> Result<()> {
-        let whole = self.copy_with_whole_tree()?;
-        let (root, place) =
-            (whole.sharing.roots().newest().0, whole.sharing.roots().durable_place());
-        TreeRoots { words }.begin(root, place, whole.header.seed);
+    fn begin(self, words: &[AtomicU64], map: &Arc<PageMap>) -> Result<()> {
+        let header = TreeHeader::read(&**self.storage)?;
+        let whole = self.whole_tree(header, false, &|sharing| {
+            TreeFile::mapped(self.storage.clone(), header.0, sharing, map.clone(), self.name)
+        })?;
+        let roots = whole.sharing.roots();
+        TreeRoots { words }.begin(roots.newest().0, roots.durable_place(), whole.header.seed);
         Ok(())
     }
 
@@ -179,7 +181,7 @@ impl TreeOpening<'_> {
             false => check::count(&left, root).map(|_| ()),
         };
         match walked {
-            Err(error) if error.kind() == ErrorKind::Corrupt => self.begin(words),
+            Err(error) if error.kind() == ErrorKind::Corrupt => self.begin(words, map),
             walked => {
                 PageAllocator::forget(words);
                 walked

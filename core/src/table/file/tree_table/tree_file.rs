@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::checked_pages::CheckedPages;
 use super::header::TreeHeader;
 use super::node::{CHECK_AT, GENERATION_AT, Node};
 use super::node_edit::NodeEditor;
@@ -19,9 +20,6 @@ use super::sharing::Sharing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{PAGE_LEN, PageMap, PageNumber, Storage};
 
-/// Pages of a file whose generations fit in one page of words.
-const WORDS_IN_PAGE: u32 = (PAGE_LEN / size_of::<u64>()) as u32;
-
 /// Number by which salts of neighbouring pages differ: 2^64 divided by the golden ratio.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -29,8 +27,7 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 #[derive(Debug)]
 pub(super) struct TreeFile {
     pub(super) map: Arc<PageMap>,
-    /// For each page the generation in which it was found to be what was written; 0 where nobody looked.
-    checked: PageMap,
+    checked: CheckedPages,
     pub(super) storage: Arc<dyn Storage>,
     /// True if the pages are those of the file; otherwise they are copies, read when they are needed.
     pub(super) is_mapped: bool,
@@ -72,7 +69,7 @@ impl TreeFile {
     ) -> TreeFile {
         TreeFile {
             map,
-            checked: PageMap::anonymous(),
+            checked: CheckedPages::default(),
             storage,
             is_mapped: true,
             loading: Mutex::default(),
@@ -124,18 +121,21 @@ impl TreeFile {
         bytes.first_chunk().ok_or_else(|| self.senseless(page))
     }
 
-    /// Returns the word of [`TreeFile::checked`] that is a page's.
+    /// Returns true if the page was found to be what was written.
     #[inline]
+    fn is_checked(&self, pointer: PagePointer) -> bool {
+        let word = self.checked.get(pointer.page);
+        word.is_some_and(|word| word.load(Acquire) == pointer.generation)
+    }
+
     fn checked_word(&self, page: PageNumber) -> Result<&AtomicU64> {
-        let words = self.checked.words(page / WORDS_IN_PAGE);
-        let words = words.map_err(|error| self.failed("map", &error))?;
-        Ok(&words[(page % WORDS_IN_PAGE) as usize])
+        self.checked.word(page).map_err(|error| self.failed("map", &error))
     }
 
     /// The page that `pointer` leads to.
     #[inline]
     pub(super) fn node(&self, pointer: PagePointer) -> Result<Node<'_>> {
-        if self.checked_word(pointer.page)?.load(Acquire) == pointer.generation {
+        if self.is_checked(pointer) {
             let node = Node::new(self.page_bytes(pointer.page)?);
             if node.generation() == pointer.generation {
                 return Ok(node);
@@ -157,8 +157,7 @@ impl TreeFile {
 
     /// The bytes of a run, of which the last are its generation and check.
     pub(super) fn run(&self, run: PageRun) -> Result<&[u8]> {
-        let is_checked = self.checked_word(run.first.page)?.load(Acquire) == run.first.generation;
-        if is_checked {
+        if self.is_checked(run.first) {
             let bytes = self.run_bytes(run)?;
             if generation_of(bytes) == Some(run.first.generation) {
                 return Ok(bytes);
@@ -245,10 +244,12 @@ impl TreeFile {
         if run.count == 0 || generation == 0 {
             return Err(self.senseless(page));
         }
-        let word = self.checked_word(page)?;
-        if self.is_mapped {
+        // Before anything is mapped for a page that there may not be.
+        if self.is_mapped || self.checked.get(page).is_none() {
             self.check_bounds(run)?;
-        } else {
+        }
+        let word = self.checked_word(page)?;
+        if !self.is_mapped {
             let _loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
             if word.load(Acquire) == 0 {
                 self.load(run)?;
