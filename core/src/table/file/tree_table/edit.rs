@@ -1,7 +1,7 @@
 //! Entries put into a tree and taken out of it.
 
 use super::node::{
-    BranchCell, CELL_LEN_MAX, FIELDS_START, KEY_INLINE_MAX, Node, NodeKind, SLOT_LEN,
+    BranchCell, CELL_LEN_MAX, FIELDS_START, KEY_INLINE_MAX, LeafCell, Node, NodeKind, SLOT_LEN,
 };
 use super::node_edit::{branch_cell, put_leaf_cell, shared_len};
 use super::pointer::{PagePointer, PageRun};
@@ -158,7 +158,7 @@ impl TreeTransaction {
     ) -> Result<KeySeparator> {
         let mut keys = [Vec::new(), Vec::new()];
         for (cell, key) in [below, above].into_iter().zip(&mut keys) {
-            let cell = super::node::LeafCell::parse(cell);
+            let cell = LeafCell::parse(cell);
             let cell = cell.ok_or_else(|| self.file.senseless(page.page))?;
             self.file.put_key(cell.key, cell.run(), key)?;
         }

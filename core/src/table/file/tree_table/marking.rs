@@ -3,9 +3,11 @@
 //! That takes a look at each page of the trees but takes no room, and needs nothing that a process that died may have
 //! left half done.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use super::allocator::{FIRST_PAGE, PageAllocator};
 use super::freed_queue::{FreedPages, FreedQueue};
-use super::node::NodeKind;
+use super::node::{GENERATION_AT, NodeKind};
 use super::pointer::PagePointer;
 use super::tree_file::TreeFile;
 use crate::error::{Error, ErrorKind, Result};
@@ -66,8 +68,7 @@ impl Marking<'_> {
     fn mark_old_tree(&mut self, generation: u64, page: PageNumber) -> Result<()> {
         self.check_inside(page, 1)?;
         let words = self.file.map.words(page).map_err(|error| self.file.failed("map", &error))?;
-        let written =
-            words[super::node::GENERATION_AT / 8].load(std::sync::atomic::Ordering::Relaxed);
+        let written = words[GENERATION_AT / 8].load(Relaxed);
         // Otherwise it is another page by now: whoever read it has ended.
         match u64::from_le(written) <= generation {
             true => self.mark_tree(PagePointer { page, generation: u64::from_le(written) }),

@@ -8,8 +8,7 @@ use std::time::Duration;
 use super::pointer::TreeRoot;
 use super::roots::TreeRoots;
 use crate::error::Result;
-use crate::files;
-use crate::files::{AREA_WORDS, Attachment, Mapping, PageMap, SharedTurn, TurnKind};
+use crate::files::{self, AREA_WORDS, Attachment, Mapping, PageMap, SharedTurn, TurnKind};
 
 /// Words that the owner of a shared area has to itself.
 const OWNER_WORDS: usize = 128;

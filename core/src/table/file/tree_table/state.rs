@@ -11,6 +11,7 @@ use super::tree_file::TreeFile;
 use super::view::TreeView;
 use super::write_turn::WriteTurn;
 use crate::error::{Error, ErrorKind, Result};
+use crate::files::PAGE_LEN;
 use crate::table::Stat;
 use crate::table::file::options::SyncMode;
 
@@ -266,7 +267,7 @@ impl TreeState {
         let TreeCounts { cell_bytes, pages } = check::count(&self.file, view.root())?;
         let file_bytes = self.file.storage.len();
         let file_bytes = file_bytes.map_err(|error| self.file.failed("read", &error))?;
-        let page_bytes = pages * crate::files::PAGE_LEN as u64;
+        let page_bytes = pages * PAGE_LEN as u64;
         Ok(Stat {
             records: view.root().len,
             live_bytes: cell_bytes,
