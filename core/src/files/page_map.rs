@@ -23,6 +23,7 @@ use std::sync::atomic::{
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
 use super::bus_guard;
+use super::page_chunk::PageChunk;
 
 /// Bytes of a page.
 pub(crate) const PAGE_LEN: usize = 4096;
@@ -33,19 +34,13 @@ const WORD_COUNT: usize = PAGE_LEN / size_of::<AtomicU64>();
 /// Number of a page, from 0.
 pub(crate) type PageNumber = u32;
 
-/// Pages of the first chunk, as a power of 2. The second has as many, each further one as many as all before it.
-const FIRST_CHUNK_BITS: u32 = 18;
-
-/// Chunks with all pages that have a number.
-const CHUNK_COUNT: usize = (PageNumber::BITS - FIRST_CHUNK_BITS) as usize + 1;
-
 /// Pages of one file, or of memory of our own, that never move.
 ///
 /// Words of a map that does not write may be loaded only: a store ends the process.
 #[derive(Debug)]
 pub(crate) struct PageMap {
     /// The first byte of each chunk, null if it is not mapped yet.
-    chunks: [AtomicPtr<u8>; CHUNK_COUNT],
+    chunks: [AtomicPtr<u8>; PageChunk::COUNT],
     /// None for memory of our own.
     file: Option<File>,
     writes: bool,
@@ -147,12 +142,12 @@ impl PageMap {
     /// Returns the first byte of a page.
     #[inline]
     fn place(&self, page: PageNumber) -> io::Result<NonNull<u8>> {
-        let chunk = chunk_of(page);
-        let start = match NonNull::new(self.chunks[chunk].load(Acquire)) {
+        let chunk = PageChunk::of(page);
+        let start = match NonNull::new(self.chunks[chunk.index].load(Acquire)) {
             Some(start) => start,
-            None => self.map_chunk(chunk)?,
+            None => self.map_chunk(chunk.index)?,
         };
-        let pages_before = (page - first_page(chunk)) as usize;
+        let pages_before = (page - chunk.first) as usize;
         // SAFETY: the page is in this chunk, whose pages are mapped from `start` on.
         Ok(unsafe { start.add(pages_before * PAGE_LEN) })
     }
@@ -180,7 +175,7 @@ impl PageMap {
         let nowhere = ptr::null_mut();
         let start = match &self.file {
             Some(file) => {
-                let from = u64::from(first_page(chunk)) * PAGE_LEN as u64;
+                let from = u64::from(PageChunk::at(chunk).first) * PAGE_LEN as u64;
                 let flags = MapFlags::SHARED | MapFlags::NORESERVE;
                 // SAFETY: without an address and MAP_FIXED the kernel takes a place where nothing is.
                 unsafe { mmap(nowhere, len, protection, flags, file, from)? }
@@ -224,7 +219,7 @@ impl PageMap {
 
 impl Drop for PageMap {
     fn drop(&mut self) {
-        for chunk in 0..CHUNK_COUNT {
+        for chunk in 0..PageChunk::COUNT {
             if let Some(start) = NonNull::new(*self.chunks[chunk].get_mut()) {
                 // SAFETY: the chunk was put there by `map_chunk`, and pages are borrowed from `self`, so none are any more.
                 unsafe { self.unmap(start, chunk) };
@@ -237,24 +232,12 @@ impl Drop for PageMap {
 #[inline]
 fn is_run(first: PageNumber, count: u32) -> bool {
     let last = count.checked_sub(1).and_then(|further| first.checked_add(further));
-    last.is_some_and(|last| chunk_of(first) == chunk_of(last))
-}
-
-/// Returns the chunk of a page: 0, and then the length of the number in bits that the first chunk does not count.
-#[inline]
-fn chunk_of(page: PageNumber) -> usize {
-    (PageNumber::BITS - (page >> FIRST_CHUNK_BITS).leading_zeros()) as usize
-}
-
-/// Returns the first page of a chunk.
-#[inline]
-fn first_page(chunk: usize) -> PageNumber {
-    if chunk == 0 { 0 } else { 1 << (FIRST_CHUNK_BITS as usize + chunk - 1) }
+    last.is_some_and(|last| PageChunk::of(first) == PageChunk::of(last))
 }
 
 /// Returns the bytes of a chunk, where the addresses of this machine can count them.
 fn chunk_len(chunk: usize) -> io::Result<usize> {
-    let len = u64::from(first_page(chunk.max(1))) * PAGE_LEN as u64;
+    let len = u64::from(PageChunk::at(chunk).len) * PAGE_LEN as u64;
     usize::try_from(len).map_err(|_| io::ErrorKind::OutOfMemory.into())
 }
 
@@ -356,14 +339,6 @@ mod tests {
 
     #[test]
     fn a_run_of_pages_is_in_one_chunk() {
-        let chunks = [0, (1 << 18) - 1, 1 << 18, (1 << 19) - 1, 1 << 19, 1 << 31, u32::MAX];
-        assert_eq!(chunks.map(chunk_of), [0, 0, 1, 1, 2, 14, 14]);
-        for chunk in 1..CHUNK_COUNT {
-            assert_eq!(chunk_of(first_page(chunk)), chunk);
-            assert_eq!(chunk_of(first_page(chunk) - 1), chunk - 1);
-            let before: usize = (0..chunk).map(|chunk| chunk_len(chunk).unwrap()).sum();
-            assert_eq!(before, first_page(chunk) as usize * PAGE_LEN);
-        }
         assert!(is_run(0, 1 << 18) && is_run(1 << 18, 1 << 18) && is_run(1 << 31, 1 << 31));
         let map = PageMap::anonymous();
         for (first, count) in

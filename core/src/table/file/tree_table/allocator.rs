@@ -13,10 +13,7 @@ use super::pointer::offset_of;
 use super::roots::ALLOCATOR;
 use super::tree_file::TreeFile;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{PAGE_LEN, PageNumber, punch, reserve};
-
-/// Pages of the first chunk.
-const FIRST_CHUNK_LEN: u32 = 1 << 18;
+use crate::files::{PAGE_LEN, PageChunk, PageNumber, punch, reserve};
 
 /// Pages whose bits fill a page.
 const PAGES_IN_PAGE: u32 = (PAGE_LEN * 8) as u32;
@@ -25,7 +22,7 @@ const PAGES_IN_PAGE: u32 = (PAGE_LEN * 8) as u32;
 const FIRST_BITS: PageNumber = 17;
 
 /// First page of a file that can be of the tree.
-pub(super) const FIRST_PAGE: PageNumber = FIRST_BITS + 2 * (FIRST_CHUNK_LEN / PAGES_IN_PAGE);
+pub(super) const FIRST_PAGE: PageNumber = FIRST_BITS + 2 * (PageChunk::FIRST_LEN / PAGES_IN_PAGE);
 
 /// The least and the most pages by which a file grows.
 const GROWTH: std::ops::RangeInclusive<u32> = 64..=4096;
@@ -48,7 +45,7 @@ mod word {
 /// First word of the queue of freed pages.
 pub(super) const QUEUE: usize = ALLOCATOR + 8;
 
-/// Chunk of a file.
+/// Chunk of a file, and where its bits are.
 #[derive(Debug, Clone, Copy)]
 struct Chunk {
     start: PageNumber,
@@ -61,13 +58,10 @@ struct Chunk {
 
 impl Chunk {
     fn of(page: PageNumber) -> Chunk {
-        let (start, len) = match page < FIRST_CHUNK_LEN {
-            true => (0, FIRST_CHUNK_LEN),
-            false => (1 << page.ilog2(), 1 << page.ilog2()),
-        };
-        let bits = if start == 0 { FIRST_BITS } else { start };
-        let end = u64::from(start) + u64::from(len);
-        Chunk { start, end, bits, bits_len: len / PAGES_IN_PAGE }
+        let chunk = PageChunk::of(page);
+        let bits = if chunk.first == 0 { FIRST_BITS } else { chunk.first };
+        let bits_len = chunk.len / PAGES_IN_PAGE;
+        Chunk { start: chunk.first, end: chunk.end(), bits, bits_len }
     }
 
     /// First page that can be of the tree.
