@@ -6,10 +6,11 @@ use std::path::Path;
 use bytewright::Error;
 use bytewright::bytes::StreamOptions;
 use bytewright::export::DumpFile;
-use bytewright::table::file::{OpenOptions, SyncMode};
+use bytewright::table::file::OpenOptions;
 use bytewright::table::{Dump, DumpFormat, load as load_table};
 
 use super::open;
+use super::write::options_to_write;
 use crate::args::{DumpArgs, LoadArgs};
 use crate::session::{STDIN, Session, output_options};
 
@@ -76,13 +77,7 @@ fn print(mut dump: Dump, session: &mut Session) -> io::Result<bytewright::Result
 }
 
 pub(super) fn load(args: &LoadArgs, session: &mut Session) -> io::Result<()> {
-    let options = OpenOptions {
-        create: true,
-        sync: SyncMode::Commit,
-        timeout: args.wait.options.timeout,
-        values: None,
-        ..OpenOptions::default()
-    };
+    let options = OpenOptions { create: true, ..options_to_write(args.wait.options.timeout) };
     session.progress.expect(std::slice::from_ref(&args.dump));
     let stream = session.open(&args.dump, &StreamOptions::default());
     let loaded = stream.and_then(|stream| load_table(&args.file, stream, options));

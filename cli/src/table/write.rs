@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::{self, Read};
+use std::time::Duration;
 
 use bytewright::table::file::{self, FileTable, OpenOptions, SyncMode};
 use bytewright::table::{KeyRange, Selection, Table, VALUE_LEN_MAX, ValueType, integer_value};
@@ -15,18 +16,17 @@ use crate::session::Session;
 /// Name of standard input as people write it.
 const STDIN: &str = "-";
 
+/// Options of a table that the command changes: what it has done lasts when it ends.
+pub(super) fn options_to_write(timeout: Duration) -> OpenOptions {
+    OpenOptions { sync: SyncMode::Commit, timeout, values: None, ..OpenOptions::default() }
+}
+
 pub(super) fn put(args: &PutArgs, session: &mut Session) -> io::Result<()> {
     let value = match value(&args.value) {
         Ok(value) => value,
         Err(error) => return session.report(&error),
     };
-    let options = OpenOptions {
-        create: true,
-        sync: SyncMode::Commit,
-        timeout: args.wait.options.timeout,
-        values: None,
-        ..OpenOptions::default()
-    };
+    let options = OpenOptions { create: true, ..options_to_write(args.wait.options.timeout) };
     let done = file::open(&args.file, None, options).and_then(|mut table| {
         let table = table.as_table_mut();
         let value = match table.values() {
@@ -68,12 +68,7 @@ fn value(argument: &OsStr) -> bytewright::Result<Cow<'_, [u8]>> {
 }
 
 pub(super) fn delete(args: &DeleteArgs, session: &mut Session) -> io::Result<()> {
-    let options = OpenOptions {
-        sync: SyncMode::Commit,
-        timeout: args.wait.options.timeout,
-        values: None,
-        ..OpenOptions::default()
-    };
+    let options = options_to_write(args.wait.options.timeout);
     let deleted = file::open(&args.file, None, options).and_then(|table| match args.range.keys() {
         Some(range) => delete_range(table, range).map(Deleted::Range),
         None => delete_all(table, args).map(Deleted::Keys),

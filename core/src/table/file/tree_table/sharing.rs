@@ -213,11 +213,11 @@ impl Sharing {
 
 impl Drop for Sharing {
     fn drop(&mut self) {
+        // The last one leaves nothing behind if a power cut would leave all commits, too.
+        let roots = self.roots();
+        let is_settled = roots.newest().0.generation == roots.durable_generation();
         if let Sharing::Attached(states) = self {
-            // The last one leaves nothing behind if a power cut would leave all commits, too.
-            let (newest, _) = (TreeRoots { words: states.attachment.owner_words() }).newest();
-            let durable = TreeRoots { words: states.attachment.owner_words() }.durable_generation();
-            states.attachment.set_settled(newest.generation == durable);
+            states.attachment.set_settled(is_settled);
         }
     }
 }
