@@ -1,7 +1,8 @@
 # Every target installs what it lacks (setup.sh, with the part for it) and can be run again at no cost.
 #
 #   make demo         the main job, on the captures in samples/
-#   make quick        what a change breaks most often, in less than a minute: formats, lints, layers, names, tests beside the code
+#   make quick        what a change breaks most often, in less than a minute: formats, lints, links of the
+#                     API's documentation, layers, names, tests beside the code
 #   make generate     what languages and documents spell out of the core's tables: docs/options.md, docs/names.md, stubs, signatures
 #   make lint         ruff for Python, RuboCop for Ruby; a part of make quick and make test
 #   make test         what must hold of the code: the suites of all languages, over one build
@@ -37,7 +38,7 @@ GEM_STAMP := $(GEM_DIR)/installed
 WHEEL_STAMP := $(CURDIR)/target/python/wheels/built
 WHEEL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml python/ext \
 	python/bytewright python/pyproject.toml python/*.sh -type f -not -name '*.so' -not -name '*.pyc')
-TESTS := test-rust test-ruby test-python test-perl test-c test-columns test-report lint
+TESTS := test-rust test-ruby test-python test-perl test-c test-writers test-columns test-report lint
 PACKED_TESTS := test-gem test-wheel test-perl-dist test-install-c
 SLOW_TESTS := test-unsafe $(PACKED_TESTS) test-gc test-bench test-site test-spark
 PERL_STAMP := $(CURDIR)/target/perl/installed/stamp
@@ -67,7 +68,7 @@ PARTS_OF_test-spark := all spark
 PARTS_OF_test-all := all spark
 PARTS := $(sort $(foreach goal,$(or $(MAKECMDGOALS),demo),$(or $(PARTS_OF_$(goal)),all)))
 
-.PHONY: demo quick generate lint packages test-packages site test-site test test-all test-packed test-rust test-columns test-report test-unsafe test-c test-install-c install-c wheel test-python test-wheel test-spark perl-dist test-perl test-perl-dist test-ruby test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
+.PHONY: demo quick generate lint packages test-packages site test-site test test-all test-packed test-rust test-columns test-report test-unsafe test-c test-writers test-install-c install-c wheel test-python test-wheel test-spark perl-dist test-perl test-perl-dist test-ruby test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
@@ -76,6 +77,7 @@ demo: $(GEM_STAMP)
 quick: setup
 	cargo fmt --check
 	cargo clippy --quiet --locked --workspace -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps -p bytewright
 	cargo test --quiet --locked -p bytewright --lib --test layers --test generated
 	for test in paths figures; do LC_ALL=C ruby -W -Iruby/test ruby/test/$${test}_test.rb || exit 1; done
 	@$(MAKE) --no-print-directory lint
@@ -130,9 +132,12 @@ $(BUILT_PERL_STAMP): $(BUILT_STAMP)
 	BYTEWRIGHT_LIBRARY=$(BUILT_C) perl/install.sh $(BUILT)/perl
 	touch $@
 
+# The benches and the fuzz targets are workspaces of their own, which a change of the core can break as well.
 test-rust: setup
 	cargo fmt --check
 	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+	for workspace in bench core/fuzz; do (cd $$workspace && cargo fmt --check && \
+		CARGO_TARGET_DIR=$(CURDIR)/target cargo clippy --quiet --locked --all-targets -- -D warnings) || exit 1; done
 	cargo test --quiet --locked --workspace
 
 # What pyarrow, polars, pandas and DuckDB read of Arrow's C interface and of Parquet files. The command is built with the
@@ -178,6 +183,10 @@ test-gc: $(GEM_STAMP)
 
 test-c: $(BUILT_STAMP)
 	BYTEWRIGHT_LIBRARY=$(BUILT_C) c/tests/run.sh
+
+# Writers in all languages that share a table file, and are killed.
+test-writers: $(BUILT_GEM_STAMP) $(BUILT_PERL_STAMP)
+	conformance/writers/run.sh $(BUILT_GEM) $(BUILT)/wheels $(BUILT)/perl/installed $(BUILT_C)
 
 # The same as it is installed. Its dependencies are compiled where the gem's are.
 test-install-c: setup
@@ -262,8 +271,7 @@ test-ruby-asan: setup
 
 # The benches of Perl and Python make what they lack: not while another target makes it.
 test-bench: $(GEM_STAMP) $(WHEEL_STAMP) $(PERL_STAMP)
-	cd bench && cargo fmt --check && export CARGO_TARGET_DIR=$(CURDIR)/target && \
-		cargo clippy --quiet --locked --all-targets -- -D warnings && cargo test --quiet --locked
+	cd bench && CARGO_TARGET_DIR=$(CURDIR)/target cargo test --quiet --locked
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb flows --check
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb tables --check
 	BYTEWRIGHT_GEM_HOME=$(GEM_DIR) ruby bench/run.rb pstore --check

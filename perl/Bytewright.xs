@@ -14,6 +14,7 @@
 #include "xs/bytes.h"
 #include "xs/number.h"
 #include "xs/handle.h"
+#include "xs/signal.h"
 #include "xs/table.h"
 #include "xs/rows.h"
 #include "xs/capture.h"

@@ -3,7 +3,7 @@
 # namespaces that have no way out. Needs root.
 #
 #   samples/record.sh OUTPUT_DIR [web] [vlan] [fragments] [tunnels] [interfaces] [loopback]
-#                                [warehouse]
+#                                [warehouse] [jaeger]
 #
 # Debian packages: tcpdump tshark iproute2 ethtool iputils-ping bind9-dnsutils curl redis-server
 # python3 gzip zstd ruby-thrift thrift-compiler. Nothing is installed and nothing outside OUTPUT_DIR
@@ -30,7 +30,7 @@ main() {
   shift
   work=$(mktemp -d)
   trap clean_up EXIT
-  [ $# -gt 0 ] || set -- web vlan fragments tunnels interfaces loopback warehouse
+  [ $# -gt 0 ] || set -- web vlan fragments tunnels interfaces loopback warehouse jaeger
   local name
   for name in "$@"; do
     "record_$name"
@@ -378,6 +378,17 @@ record_warehouse() {
   in_left ruby "$tools/warehouse.rb" clients "$work/generated"
   stop_recorder
   zstd -q -19 -f "$work/warehouse.pcap" -o "$out/warehouse.pcap.zst"
+}
+
+record_jaeger() {
+  new_namespace "$left"
+  mkdir "$work/traces"
+  thrift --gen rb -out "$work/traces" "$tools/../jaeger.thrift"
+  start_tcpdump "$left" -i lo --time-stamp-precision=nano -w "$work/spans.pcap"
+  in_left ruby "$tools/jaeger.rb" "$work/traces"
+  stop_recorder
+  mkdir -p "$out/jaeger"
+  zstd -q -19 -f "$work/spans.pcap" -o "$out/jaeger/spans.pcap.zst"
 }
 
 main "$@"

@@ -14,6 +14,7 @@ ENGINES = {
     "hash": lambda _: HashTable(text=False),
     "tree": lambda _: TreeTable(text=False),
     "hash-file": lambda folder: HashTable.open(f"{folder}/x.bwh", text=False),
+    "tree-file": lambda folder: TreeTable.open(f"{folder}/x.bwt", text=False),
 }
 
 tables.main(ENGINES, sys.argv[1:])

@@ -18,13 +18,14 @@ class Sqlite:
     def __init__(self, folder):
         import sqlite3
 
-        self.connection = sqlite3.connect(f"{folder}/x.sqlite", isolation_level=None)
+        self.connection = sqlite3.connect(f"{folder}/x.sqlite", timeout=600, isolation_level=None)
         for setting in ("journal_mode = wal", "synchronous = off"):
             self.connection.execute(f"pragma {setting}")
-        self.connection.execute("create table entries (key blob primary key, value blob) without rowid")
+        self.connection.execute("create table if not exists entries (key blob primary key, value blob) without rowid")
 
     def transaction(self):
-        self.connection.execute("begin")
+        # Who has read before it writes would be refused beside others.
+        self.connection.execute("begin immediate")
         return self.connection
 
     def __setitem__(self, key, value):

@@ -6,12 +6,18 @@ The engines stand in ours/tables.py and peers/tables.py; each makes a table belo
     many        the values of 1,000 keys at a time, and 10,000 entries at a time, of pairs and of dicts
     gc          a full collection beside the table
     file        storing and fetching in a file, in one transaction where the engine has some
+    write       storing in a file by N processes at the same time, each its part: one by one, or in transactions of 100
+    get         fetching from a file, beside N processes that write to it
+    share       what N processes take of memory that have read all of a file
+
+N stands behind the name of the task: write-4, write-4-by-100, get-4, share-8. A process works alone in write-1 and get-0.
 """
 
 import array
 import contextlib
 import gc
 import json
+import multiprocessing
 import os
 import shutil
 import statistics
@@ -141,6 +147,90 @@ def transaction(table):
     return table.transaction() if hasattr(table, "transaction") else contextlib.nullcontext()
 
 
+FORKING = multiprocessing.get_context("fork")
+
+
+class Processes:
+    """Processes that begin `work(table, number)` together, each with a table of its own."""
+
+    def __init__(self, count, engine, work):
+        self.barrier = FORKING.Barrier(count + 1)
+        self.processes = [FORKING.Process(target=self.run, args=(engine, work, number)) for number in range(count)]
+        for process in self.processes:
+            process.start()
+        self.barrier.wait()
+        self.start = time.monotonic()
+
+    def run(self, engine, work, number):
+        table = engine()
+        self.barrier.wait()
+        work(table, number)
+
+    def join(self):
+        """Waits until all are done, and returns the seconds since they began."""
+        for process in self.processes:
+            process.join()
+        elapsed = time.monotonic() - self.start
+        assert all(process.exitcode == 0 for process in self.processes)
+        return elapsed
+
+
+def put_in_parts(table, entries, part_len):
+    if part_len == 1:
+        return put(table, entries)
+    for first in range(0, len(entries), part_len):
+        with transaction(table):
+            put(table, entries[first : first + part_len])
+
+
+def write(records, engine, count, part_len=1):
+    """Measures the time on the clock, since processes that wait for each other take no time of a processor."""
+    entries = list(records.each())
+    engine()
+    parts = [entries[number::count] for number in range(count)]
+    write_s = Processes(count, engine, lambda table, number: put_in_parts(table, parts[number], part_len)).join()
+    return answer(records, engine(), {"write_s": write_s})
+
+
+def get_beside(records, engine, count):
+    entries = list(records.each())
+    shuffled = records.shuffled(entries)
+    table = engine()
+    with transaction(table):
+        put(table, entries)
+    is_over = FORKING.Event()
+
+    def rewrite(beside, number):
+        while not is_over.is_set():
+            put_in_parts(beside, entries[number::count][:1_000], 10)
+
+    processes = Processes(count, engine, rewrite)
+    value_bytes, get_s = timed(lambda: get(table, shuffled))
+    is_over.set()
+    processes.join()
+    return answer(records, table, {"get_s": get_s}, value_bytes=value_bytes)
+
+
+def share(records, engine, count):
+    """Measures proportional memory, in which pages that processes share count once."""
+    entries = list(records.each())
+    put_in_parts(engine(), entries, len(entries))
+    have_read = FORKING.Barrier(count)
+    grown = FORKING.Queue()
+
+    def read(table, _number):
+        # Of its own, since to use those of its parent would copy them.
+        keys = [key for key, _ in records.each()]
+        before = resident_bytes()["Pss"]
+        get(table, keys)
+        have_read.wait()
+        grown.put(resident_bytes()["Pss"] - before)
+        have_read.wait()
+
+    Processes(count, engine, read).join()
+    return answer(records, engine(), {"shared_bytes": sum(grown.get() for _ in range(count))})
+
+
 def many(records, engine):
     entries = list(records.each())
     shuffled = records.shuffled(entries)
@@ -178,16 +268,29 @@ TASKS = {
     "memory": memory, "times": times, "many": many, "gc": collection, "nothing": collection_of_nothing, "file": file
 }
 
+TASKS_OF_PROCESSES = {"write": write, "get": get_beside, "share": share}
+
+
+def task_named(name):
+    """Returns the task, or None. Numbers behind its name are its last arguments."""
+    if name in TASKS:
+        return TASKS[name]
+    name, _, numbers = name.partition("-")
+    numbers = [int(number) for number in numbers.split("-") if number != "by"]
+    task = TASKS_OF_PROCESSES.get(name)
+    return task and (lambda records, engine: task(records, engine, *numbers))
+
 
 def main(engines, arguments):
     """Does the task that the command line names, with one of these engines, and prints the answer."""
-    if len(arguments) != 3 or arguments[0] not in TASKS or arguments[1] not in engines:
-        sys.exit(f"usage: tables.py {'|'.join(TASKS)} {'|'.join(engines)} RECORDS")
-    task, name, path = arguments
+    task = task_named(arguments[0]) if arguments else None
+    if len(arguments) != 3 or not task or arguments[1] not in engines:
+        sys.exit(f"usage: tables.py {'|'.join([*TASKS, *(f'{name}-N' for name in TASKS_OF_PROCESSES)])} {'|'.join(engines)} RECORDS")
+    _, name, path = arguments
     # Beside the records, on their disk.
     folder = f"{path}.{os.getpid()}.tables"
     os.mkdir(folder)
     try:
-        print(json.dumps(TASKS[task](Records(path), lambda: engines[name](folder))))
+        print(json.dumps(task(Records(path), lambda: engines[name](folder))))
     finally:
         shutil.rmtree(folder)

@@ -21,7 +21,7 @@
 /* Initial values of the structs below. */
 #define BW_ERROR_INIT { BW_STATUS_OK, 0, -1, NULL, NULL }
 #define BW_BUFFER_INIT { NULL, 0, 0 }
-#define BW_OPEN_OPTIONS_INIT { BW_TABLE_KIND_ANY, BW_SYNC_INTERVAL, false, false, false, 0.0, NULL, BW_NAMES_INIT }
+#define BW_OPEN_OPTIONS_INIT { BW_TABLE_KIND_ANY, BW_SYNC_INTERVAL, false, false, false, 10.0, NULL, BW_NAMES_INIT, NULL, NULL }
 #define BW_RANGE_INIT { { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, false, false, false, false, 0 }
 #define BW_NAMES_INIT { NULL, 0 }
 #define BW_CAPTURE_OPTIONS_INIT { NULL, false, 0, NULL, NULL, BW_DAMAGE_RAISE, BW_NAMES_INIT }
@@ -224,6 +224,18 @@ typedef enum bw_type {
    * A number that stands for a name, as `uint8_t`.
    */
   BW_TYPE_ENUMERATION = 20,
+  /**
+   * Values of one type in an order. Lists, structs and maps leave as Arrow: `bw_batch_arrow`.
+   */
+  BW_TYPE_LIST = 21,
+  /**
+   * A value of each of several fields.
+   */
+  BW_TYPE_STRUCT = 22,
+  /**
+   * Values by keys.
+   */
+  BW_TYPE_MAP = 23,
 } bw_type;
 
 /**
@@ -500,6 +512,12 @@ typedef struct bw_names {
 } bw_names;
 
 /**
+ * Returns true to end the current call: that returns `BW_STATUS_IO` with `os_error` `EINTR` then, and can be made
+ * again. Asked ten times a second while a call waits, under the rules of `bw_read`.
+ */
+typedef bool (*bw_interrupted)(void *context);
+
+/**
  * Options of opening a table file. Initialize it with `BW_OPEN_OPTIONS_INIT`, and change what you need.
  */
 typedef struct bw_open_options {
@@ -524,7 +542,7 @@ typedef struct bw_open_options {
    */
   bool verify;
   /**
-   * Seconds to wait for another process that writes.
+   * Longest wait in seconds for another process that writes.
    */
   double timeout;
   /**
@@ -537,6 +555,15 @@ typedef struct bw_open_options {
    * Options by name, as "name=value": those of opening table files in docs/options.md. They count over the fields above.
    */
   struct bw_names named;
+  /**
+   * Asked by calls that wait for another process whether they are to end; null for never. A call that ends so changes nothing,
+   * and returns `BW_STATUS_IO` with `EINTR` as `os_error`.
+   */
+  bw_interrupted interrupted;
+  /**
+   * Argument of `interrupted`.
+   */
+  void *interrupted_context;
 } bw_open_options;
 
 /**
@@ -728,12 +755,6 @@ typedef struct bw_column {
    */
   const int64_t *offsets;
 } bw_column;
-
-/**
- * Returns true to end the current call: that returns `BW_STATUS_IO` with `os_error` `EINTR` then, and can be made
- * again. Asked ten times a second while a call waits, under the rules of `bw_read`.
- */
-typedef bool (*bw_interrupted)(void *context);
 
 /**
  * Options of reading a capture. Initialize it with `BW_CAPTURE_OPTIONS_INIT`, and change what you need.
@@ -1028,6 +1049,16 @@ enum bw_status bw_table_append(struct bw_table *table,
 enum bw_status bw_table_delete(struct bw_table *table, const uint8_t *key, size_t key_len, struct bw_error *error);
 
 /**
+ * Takes the entry of a key out, and copies its value into `value`. `BW_STATUS_NONE` where there is none; the buffer is
+ * unchanged then. No other process changes the entry between.
+ */
+enum bw_status bw_table_take(struct bw_table *table,
+                             const uint8_t *key,
+                             size_t key_len,
+                             struct bw_buffer *value,
+                             struct bw_error *error);
+
+/**
  * Takes the first entry out, which a scan would give first, and copies it into `key` and `value`. `BW_STATUS_NONE` where
  * the table is empty; the buffers are unchanged then.
  */
@@ -1301,7 +1332,8 @@ size_t bw_batch_rows(const struct bw_batch *batch);
 const struct bw_schema *bw_batch_schema(const struct bw_batch *batch);
 
 /**
- * The values of the column at `place`, from 0. `BW_STATUS_ARGUMENT` past the last.
+ * The values of the column at `place`, from 0. `BW_STATUS_ARGUMENT` past the last, and for a column of lists, structs or maps,
+ * which `bw_batch_arrow` gives.
  */
 enum bw_status bw_batch_column(const struct bw_batch *batch,
                                size_t place,
@@ -1310,7 +1342,7 @@ enum bw_status bw_batch_column(const struct bw_batch *batch,
 
 /**
  * One value. `BW_STATUS_NONE` where the row has none, and `value` is null then. `BW_STATUS_ARGUMENT` past the last row or
- * column. Slower than `bw_batch_column` for many values.
+ * column, and for a list, a struct or a map, which `bw_batch_arrow` gives. Slower than `bw_batch_column` for many values.
  */
 enum bw_status bw_batch_value(const struct bw_batch *batch,
                               size_t row,
@@ -1404,6 +1436,13 @@ enum bw_status bw_capture_close(struct bw_capture *capture,
  */
 enum bw_status bw_capture_damage(const struct bw_capture *capture,
                                  struct bw_error *error);
+
+/**
+ * Fills `error` with the reason why the index of the capture was not used, or could not be made beside another answer, and returns
+ * its status; `BW_STATUS_NONE` where there was no index, or it was used.
+ */
+enum bw_status bw_capture_index_fault(const struct bw_capture *capture,
+                                      struct bw_error *error);
 
 /**
  * Reads all of a capture and says what it is: a batch of one row, with the columns `file`, `format`, `packets`, `bytes`,
@@ -1550,6 +1589,15 @@ enum bw_status bw_capture_frames(struct bw_capture *const *captures,
                                  struct bw_error *error);
 
 /**
+ * Begins to read the packet with a number, from 1, of a capture: as `bw_capture_frames` does, but with that packet alone, or none
+ * where the capture has fewer. The capture is read up to there, or only a part of it where it has an index.
+ */
+enum bw_status bw_capture_frame(struct bw_capture *capture,
+                                uint64_t number,
+                                struct bw_frames **out,
+                                struct bw_error *error);
+
+/**
  * Moves to the next packet; `BW_STATUS_NONE` after the last. An error comes after all packets before it.
  */
 enum bw_status bw_frames_next(struct bw_frames *frames, struct bw_error *error);
@@ -1627,9 +1675,11 @@ enum bw_status bw_flow_store_close(struct bw_flow_store *store,
 
 /**
  * Chooses fields of the struct, union or exception `type_name` of an IDL file: a column for each path, such as "time" or
- * "place.city" through a struct in the struct; at most 64. A field that a message does not have is null. `protocol` is a
- * `bw_protocol`. `BW_STATUS_ARGUMENT` for a path that ends in a struct or a container, or does not exist. Free it with
- * `bw_thrift_free`.
+ * "place.city" through a struct in the struct; at most 64, and all fields without any. A field that a message does not have is
+ * null. A path through a list has a list, "rows.columns.size", and with `[]` behind a list or a set, `{}` behind a map, a row for
+ * each element, "rows[].columns[].size" and "tags{}.key", with the columns of its parents repeated beside it. Lists, structs and
+ * maps leave by `bw_batch_arrow`. `protocol` is a `bw_protocol`. `BW_STATUS_ARGUMENT` for a path that does not exist, a struct
+ * that holds itself, and rows of lists that are not in each other. Free it with `bw_thrift_free`.
  */
 enum bw_status bw_thrift_new(const struct bw_idl *idl,
                              const char *type_name,
@@ -1644,7 +1694,7 @@ enum bw_status bw_thrift_new(const struct bw_idl *idl,
 const struct bw_schema *bw_thrift_schema(const struct bw_thrift *fields);
 
 /**
- * Adds a row for the message whose struct begins with the first byte. It is read up to the last of the fields. There is no
+ * Adds the rows of the message whose struct begins with the first byte. It is read up to the last of the fields. There is no
  * row where it fails, with the place in the message.
  */
 enum bw_status bw_thrift_add(struct bw_thrift *fields,
@@ -1653,7 +1703,7 @@ enum bw_status bw_thrift_add(struct bw_thrift *fields,
                              struct bw_error *error);
 
 /**
- * Adds a row for each message in bytes of any length, in frames (the length of each before it, in 4 bytes, the most
+ * Adds the rows of each message in bytes of any length, in frames (the length of each before it, in 4 bytes, the most
  * significant first) or one behind the other. Sets `used` to the bytes of those that are whole: show the others again with
  * more behind them. `is_last` says that no more come; a message that is not whole is an error then. On an error the rows
  * before it are there, with the place in all bytes that were used.
@@ -1682,7 +1732,7 @@ enum bw_status bw_thrift_set_interrupted(struct bw_thrift *fields,
 
 /**
  * Begins to read the messages of the file at `path`, plain, gzip or zstd, in frames or one behind the other, in batches of at
- * most `rows` rows; 0 for 65,536. A message that is no such struct ends them with its error, after the rows before it.
+ * most `rows` rows, or those of one message that has more; 0 for 65,536. A message that is no such struct ends them with its error, after the rows before it.
  * `fields` stays as it is, and may be freed. Free the rows with `bw_rows_free`.
  */
 enum bw_status bw_thrift_rows(const struct bw_thrift *fields,

@@ -217,7 +217,7 @@ static void options_are_taken_by_name(const char *folder) {
     {"sync=comit", "expected sync to be interval, commit or never, found \"comit\"; did you mean commit?"},
     {"timeout=soon", "expected timeout to be a number of seconds, found \"soon\""},
     {"timeout=-1", "expected timeout of 0 seconds or more, found -1"},
-    {"creat=1", "expected an option (create, read_only, sync, timeout, verify), found creat; did you mean create?"},
+    {"creat=1", "expected an option (create, read_only, exclusive, sync, timeout, verify), found creat; did you mean create?"},
     {"verify", "expected an option as name=value, found \"verify\""},
   };
   const char *all[] = {"create=true", "sync=commit", "timeout=0", "verify=1"}, *read_only[] = {"read_only=1", "create=0"};
@@ -265,10 +265,12 @@ static void a_file_keeps_what_was_put(const char *folder, bw_table_kind kind) {
   bw_open_options options = BW_OPEN_OPTIONS_INIT;
   bw_buffer value = BW_BUFFER_INIT;
   bw_table *table = NULL, *second = NULL;
+  const char *names[] = {"exclusive=true", "timeout=0"};
   char path[4096];
   snprintf(path, sizeof path, "%s/a.%s", folder, kind == BW_TABLE_KIND_TREE ? "bwt" : "bwh");
   options.create = true;
   options.kind = kind;
+  options.named.names = names, options.named.count = 2;
   EXPECT_STATUS(BW_STATUS_OK, bw_table_open(path, &options, &table, &error));
   EXPECT_STATUS(BW_STATUS_LOCK, bw_table_open(path, &options, &second, &error));
   EXPECT(strcmp(error.file, path) == 0);
@@ -278,6 +280,7 @@ static void a_file_keeps_what_was_put(const char *folder, bw_table_kind kind) {
   EXPECT_STATUS(BW_STATUS_OK, bw_table_close(table, &error));
   options.create = false;
   options.read_only = true;
+  options.named.count = 0;
   EXPECT_STATUS(BW_STATUS_OK, bw_table_open(path, &options, &table, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_get(table, TEXT("t"), &value, &error));
   EXPECT_BYTES("kept", value);

@@ -2,7 +2,8 @@
  * stream of Arrow's.
  *
  * Method: messages of samples/log.thrift, written by hand in the binary protocol, in frames and without, and shown in pieces
- * of every length, which must give the same rows as the whole; one that is cut; a pipe into which nothing comes, for interrupts.
+ * of every length, which must give the same rows as the whole; lists, structs and maps, whose arrays of Arrow's are read as its
+ * layout says; one that is cut; a pipe into which nothing comes, for interrupts.
  * Compiled and run as tables.c is, from the folder of the repository.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -138,6 +139,129 @@ static void a_file_gives_rows_and_what_is_wrong_behind_them(const char *folder, 
   bw_error_clear(&error);
 }
 
+static const char NESTED[] =
+  "struct Tag { 1: string name, 2: i32 size }\n"
+  "struct Log { 1: i64 time, 2: list<Tag> tags, 3: map<string, i32> counts, 4: list<list<i16>> grid }\n";
+
+/* time = 7, tags = [{name = "a", size = 1}, {name = "bc"}], counts = {"k" = 5} */
+static const uint8_t FULL[] =
+  "\x0a\0\x01\0\0\0\0\0\0\0\x07"
+  "\x0f\0\x02\x0c\0\0\0\x02" "\x0b\0\x01\0\0\0\x01" "a" "\x08\0\x02\0\0\0\x01\0" "\x0b\0\x01\0\0\0\x02" "bc\0"
+  "\x0d\0\x03\x0b\x08\0\0\0\x01\0\0\0\x01" "k" "\0\0\0\x05";
+/* tags = [], grid = [[1, 2], []] */
+static const uint8_t LISTS[] = "\x0f\0\x02\x0c\0\0\0\0" "\x0f\0\x04\x0f\0\0\0\x02" "\x06\0\0\0\x02\0\x01\0\x02" "\x06\0\0\0\0";
+/* tags = a list that has 2^31 - 1 structs, as it says */
+static const uint8_t BOMB[] = "\x0f\0\x02\x0c\x7f\xff\xff\xff";
+
+static bw_thrift *nested_fields(const char *folder, const char *const *names, size_t count) {
+  bw_error error = BW_ERROR_INIT;
+  bw_idl idl = BW_IDL_INIT;
+  bw_names paths;
+  bw_thrift *fields = NULL;
+  char path[512];
+  FILE *file;
+  snprintf(path, sizeof path, "%s/nested.thrift", folder);
+  file = fopen(path, "wb");
+  EXPECT(fwrite(NESTED, 1, sizeof NESTED - 1, file) == sizeof NESTED - 1 && fclose(file) == 0);
+  paths.names = names, paths.count = count;
+  idl.path = path;
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_new(&idl, "Log", &paths, BW_PROTOCOL_BINARY, &fields, &error));
+  return fields;
+}
+
+/* The rows of FULL, of LISTS, and of a message without a field. */
+static bw_batch *nested_rows(bw_thrift *fields) {
+  bw_error error = BW_ERROR_INIT;
+  bw_batch *batch = NULL;
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_add(fields, FULL, sizeof FULL, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_add(fields, LISTS, sizeof LISTS, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_add(fields, (const uint8_t *)"", 1, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_take(fields, &batch, &error));
+  return batch;
+}
+
+static bool is_valid(const struct ArrowArray *array, int64_t row) {
+  const uint8_t *bits = (const uint8_t *)array->buffers[0];
+  row += array->offset;
+  return bits == NULL || (bits[row / 8] >> (row % 8) & 1) != 0;
+}
+
+static void expect_offsets(const struct ArrowArray *list, const int32_t *expected, size_t count) {
+  const int32_t *offsets = (const int32_t *)list->buffers[1] + list->offset;
+  size_t place;
+  for (place = 0; place < count; place++) EXPECT(offsets[place] == expected[place]);
+}
+
+static void lists_structs_and_maps_leave_as_those_of_arrow(const char *folder) {
+  static const int32_t tag_ends[] = {0, 2, 2, 2}, count_ends[] = {0, 1, 1, 1}, grid_ends[] = {0, 0, 2, 2}, row_ends[] = {0, 2, 2};
+  bw_error error = BW_ERROR_INIT;
+  bw_thrift *fields = nested_fields(folder, NULL, 0);
+  bw_batch *batch = nested_rows(fields);
+  struct ArrowSchema schema, *tag, *entry;
+  struct ArrowArray array, tags, *inside;
+  EXPECT_STATUS(BW_STATUS_OK, bw_batch_arrow(batch, &schema, &array, &error));
+  bw_batch_free(batch);
+  bw_thrift_free(fields);
+  EXPECT(strcmp(schema.format, "+s") == 0 && schema.n_children == 4 && array.length == 3);
+  EXPECT(strcmp(schema.children[1]->format, "+l") == 0 && strcmp(schema.children[1]->name, "tags") == 0);
+  tag = schema.children[1]->children[0];
+  EXPECT(strcmp(tag->format, "+s") == 0 && strcmp(tag->children[0]->name, "name") == 0 && strcmp(tag->children[1]->format, "i") == 0);
+  EXPECT(strcmp(schema.children[2]->format, "+m") == 0);
+  entry = schema.children[2]->children[0];
+  EXPECT((entry->children[0]->flags & ARROW_FLAG_NULLABLE) == 0 && (entry->children[1]->flags & ARROW_FLAG_NULLABLE) != 0);
+  EXPECT(strcmp(schema.children[3]->children[0]->format, "+l") == 0 && strcmp(schema.children[3]->children[0]->children[0]->format, "s") == 0);
+  schema.release(&schema);
+  EXPECT(is_valid(array.children[0], 0) && !is_valid(array.children[0], 1) && array.children[0]->null_count == 2);
+  expect_offsets(array.children[2], count_ends, 4);
+  inside = array.children[2]->children[0];
+  EXPECT(is_valid(array.children[2], 0) && !is_valid(array.children[2], 1));
+  EXPECT(((const char *)inside->children[0]->buffers[2])[0] == 'k' && ((const int32_t *)inside->children[1]->buffers[1])[0] == 5);
+  expect_offsets(array.children[3], grid_ends, 4);
+  inside = array.children[3]->children[0];
+  expect_offsets(inside, row_ends, 3);
+  EXPECT(((const int16_t *)inside->children[0]->buffers[1])[1] == 2 && !is_valid(array.children[3], 0));
+  /* A child that is moved out stays when the others are gone. */
+  tags = *array.children[1];
+  array.children[1]->release = NULL;
+  array.release(&array);
+  expect_offsets(&tags, tag_ends, 4);
+  EXPECT(is_valid(&tags, 1) && !is_valid(&tags, 2) && tags.null_count == 1);
+  inside = tags.children[0];
+  EXPECT(inside->length == 2 && is_valid(inside->children[1], 0) && !is_valid(inside->children[1], 1));
+  EXPECT(memcmp(inside->children[0]->buffers[2], "abc", 3) == 0 && ((const int32_t *)inside->children[1]->buffers[1])[0] == 1);
+  tags.release(&tags);
+  EXPECT(tags.release == NULL);
+}
+
+static void elements_are_rows_with_their_parents(const char *folder) {
+  const char *names[] = {"time", "tags[].size"};
+  bw_error error = BW_ERROR_INIT;
+  bw_thrift *fields = nested_fields(folder, names, 2);
+  bw_batch *batch = nested_rows(fields);
+  bw_column times, sizes;
+  EXPECT(bw_batch_rows(batch) == 2);
+  EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(batch, 0, &times, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_batch_column(batch, 1, &sizes, &error));
+  EXPECT(((const int64_t *)times.values)[1] == 7 && times.null_count == 0);
+  EXPECT(((const int32_t *)sizes.values)[0] == 1 && sizes.null_count == 1);
+  bw_batch_free(batch);
+  bw_thrift_free(fields);
+}
+
+static void a_list_that_claims_more_than_there_is_is_refused_by_its_path(const char *folder) {
+  bw_error error = BW_ERROR_INIT;
+  bw_thrift *fields = nested_fields(folder, NULL, 0);
+  bw_batch *batch = NULL;
+  size_t used;
+  EXPECT_STATUS(BW_STATUS_TRUNCATED, bw_thrift_add(fields, BOMB, sizeof BOMB, &error));
+  EXPECT(strstr(error.message, ", in tags") != NULL);
+  EXPECT_STATUS(BW_STATUS_LIMIT, bw_thrift_add_many(fields, BOMB, sizeof BOMB, false, true, &used, &error));
+  EXPECT(strstr(error.message, ", in tags") != NULL);
+  EXPECT_STATUS(BW_STATUS_NONE, bw_thrift_take(fields, &batch, &error));
+  bw_thrift_free(fields);
+  bw_error_clear(&error);
+}
+
 static bool on_the_third_question(void *context) {
   int *questions = (int *)context;
   return ++*questions >= 3;
@@ -181,14 +305,14 @@ static void what_is_not_in_the_idl_is_refused(void) {
   bw_idl idl = BW_IDL_INIT;
   bw_names paths;
   bw_thrift *fields = NULL;
-  const char *container[] = {"place"};
+  const char *nothing[] = {"place.nothing"};
   paths.names = PATHS, paths.count = 3;
   idl.path = "samples/log.thrift";
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_thrift_new(&idl, "Entri", &paths, 0, &fields, &error));
   EXPECT(strstr(error.message, "Entry") != NULL);
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_thrift_new(&idl, "Entry", &paths, 7, &fields, &error));
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_thrift_new(NULL, "Entry", &paths, 0, &fields, &error));
-  paths.names = container, paths.count = 1;
+  paths.names = nothing, paths.count = 1;
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_thrift_new(&idl, "Entry", &paths, 0, &fields, &error));
   idl.path = "samples/missing.thrift";
   EXPECT_STATUS(BW_STATUS_IO, bw_thrift_new(&idl, "Entry", &paths, 0, &fields, &error));
@@ -207,5 +331,8 @@ int main(int argc, char **argv) {
   a_file_gives_rows_and_what_is_wrong_behind_them(argv[1], true);
   a_wait_for_a_pipe_ends_when_the_program_says_so_and_loses_nothing(argv[1]);
   what_is_not_in_the_idl_is_refused();
+  lists_structs_and_maps_leave_as_those_of_arrow(argv[1]);
+  elements_are_rows_with_their_parents(argv[1]);
+  a_list_that_claims_more_than_there_is_is_refused_by_its_path(argv[1]);
   return 0;
 }

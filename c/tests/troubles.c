@@ -150,6 +150,8 @@ static void change_entries(bw_table *table, const char *folder, uint64_t *answer
   EXPECT_STATUS(BW_STATUS_OK, bw_table_delete(table, TEXT("own"), &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_new(BW_TABLE_KIND_TREE, &other, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_put(other, TEXT("a"), TEXT("1"), &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_take(other, TEXT("a"), &value, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_put(other, TEXT("a"), TEXT("1"), &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_shift(other, &key, &value, &error));
   add_bytes(answer, key.data, key.len);
   add_number(answer, (uint64_t)sum);
@@ -470,6 +472,14 @@ static void use_in_own_function(const char *folder) {
   }
 }
 
+static bw_status open_exclusively(const char *path, bw_table **table, bw_error *error) {
+  bw_open_options options = BW_OPEN_OPTIONS_INIT;
+  const char *names[] = {"exclusive=true"};
+  options.timeout = 0;
+  options.named.names = names, options.named.count = 1;
+  return bw_table_open(path, &options, table, error);
+}
+
 static void second_table(const char *folder) {
   const uint32_t kinds[] = {BW_TABLE_KIND_HASH, BW_TABLE_KIND_TREE};
   size_t place;
@@ -478,7 +488,7 @@ static void second_table(const char *folder) {
     bw_table *first = filled(folder, kinds[place], true), *second = NULL;
     char path[PATH_SIZE];
     path_of_table(folder, kinds[place], path);
-    EXPECT_STATUS(BW_STATUS_LOCK, open_file(path, true, &second, &error));
+    EXPECT_STATUS(BW_STATUS_LOCK, open_exclusively(path, &second, &error));
     EXPECT_STATUS(BW_STATUS_OK, open_file(path, false, &second, &error));
     expect_entries(second);
     closed(second);
@@ -605,6 +615,13 @@ static bw_status ask_frames(bw_capture *capture, uint64_t *answer, bw_error *err
   bw_status status = bw_capture_frames(&capture, 1, &frames, error);
   if (status != BW_STATUS_OK) return status;
   while ((status = bw_frames_next(frames, error)) == BW_STATUS_OK) {
+    EXPECT_STATUS(BW_STATUS_OK, bw_frames_captured(frames, &bytes, error));
+    add_bytes(answer, bytes.data, bytes.len);
+  }
+  bw_frames_free(frames);
+  if (status != BW_STATUS_NONE) return status;
+  if ((status = bw_capture_frame(capture, 2, &frames, error)) != BW_STATUS_OK) return status;
+  if ((status = bw_frames_next(frames, error)) == BW_STATUS_OK) {
     EXPECT_STATUS(BW_STATUS_OK, bw_frames_captured(frames, &bytes, error));
     add_bytes(answer, bytes.data, bytes.len);
   }
@@ -1392,7 +1409,7 @@ static const struct {
 } FUNCTIONS[] = {
   {"open a table", "bw_table_open bw_table_new bw_adb_open "},
   {"read an entry", "bw_table_get bw_table_get_into bw_table_get_with bw_table_contains bw_table_get_many bw_table_len "},
-  {"change an entry", "bw_table_put bw_table_create bw_table_append bw_table_delete bw_table_shift bw_table_increment "},
+  {"change an entry", "bw_table_put bw_table_create bw_table_append bw_table_delete bw_table_take bw_table_shift bw_table_increment "},
   {"change many entries", "bw_table_put_many bw_table_delete_range bw_table_clear bw_adb_call "},
   {"walk a table", "bw_table_scan bw_scan_next bw_scan_free bw_table_cursor bw_cursor_first bw_cursor_last bw_cursor_next "
                    "bw_cursor_prev bw_cursor_seek bw_cursor_entry bw_cursor_free "},
@@ -1405,7 +1422,7 @@ static const struct {
   {"close a table", "bw_table_close "},
   /* A live capture needs rights of its own; what ends its rows is that of any other. */
   {"open a capture", "bw_capture_open bw_capture_open_input bw_capture_open_live bw_capture_stop bw_capture_close bw_capture_info "},
-  {"walk the packets of a capture", "bw_capture_frames bw_frames_next bw_frames_free "},
+  {"walk the packets of a capture", "bw_capture_frames bw_capture_frame bw_frames_next bw_frames_free "},
   {"read a capture as columns", "bw_capture_packets bw_ask bw_rows_next bw_rows_stream bw_rows_free "},
   {"sum up a capture", "bw_capture_count_by bw_capture_sum "},
   {"walk the flows or calls of a capture", "bw_capture_flows bw_capture_calls "},
@@ -1423,7 +1440,7 @@ static const struct {
 static const char PLAIN[] =
   "bw_version bw_abi_version bw_check_abi bw_error_clear bw_buffer_free bw_table_depth bw_table_values bw_table_set_values "
   "bw_schema_named bw_schema_len bw_schema_field bw_schema_find bw_value_text bw_batch_rows bw_batch_schema bw_batch_column "
-  "bw_batch_value bw_batch_arrow bw_batch_free bw_capture_live_counts bw_capture_damage bw_rows_schema bw_frames_captured "
+  "bw_batch_value bw_batch_arrow bw_batch_free bw_capture_live_counts bw_capture_damage bw_capture_index_fault bw_rows_schema bw_frames_captured "
   "bw_frames_payload bw_frames_value bw_thrift_schema bw_thrift_set_interrupted bw_reader_set_interrupted bw_reader_position ";
 
 /* Returns true if a list of names, each with a space behind it, has the one of this length. */

@@ -16,6 +16,7 @@ mod thrift;
 
 use std::path::PathBuf;
 
+use bytewright::ask::CountOptions;
 use bytewright::flow::FlowOptions;
 use clap::builder::ArgPredicate;
 use clap::error::ErrorKind;
@@ -28,7 +29,7 @@ pub(crate) use cut::CutArgs;
 pub(crate) use habits::{explain, filter_among};
 pub(crate) use jobs::Jobs;
 use named::NamedArgs;
-pub(crate) use question::QuestionArgs;
+pub(crate) use question::{NumbersOnly, QuestionArgs};
 pub(crate) use report::ReportArgs;
 pub(crate) use rpc::{MethodSize, RpcArgs, slower_than};
 pub(crate) use selection::Selection;
@@ -126,6 +127,11 @@ pub(crate) struct FlowsArgs {
     #[arg(required_unless_present_any = ["from", "interface"], value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 
+    /// Fields to print, in this order; `help` lists them all.
+    #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
+    #[arg(conflicts_with_all = ["into", "group_by", "sum", "every"])]
+    pub(crate) fields: Option<Vec<String>>,
+
     /// Print the N largest flows, or groups, the largest first.
     #[arg(long, value_name = "N", conflicts_with = "into")]
     pub(crate) top: Option<usize>,
@@ -188,6 +194,9 @@ pub(crate) struct PacketsArgs {
 
     #[command(flatten)]
     pub(crate) question: QuestionArgs,
+
+    #[command(flatten)]
+    pub(crate) numbers: NamedArgs<CountOptions, NumbersOnly>,
 
     /// Print the N largest groups only, by the first field of --sum, or else by the number of packets.
     #[arg(long, value_name = "N", requires = "group_by")]

@@ -90,6 +90,11 @@ impl Answers for Taker<'_> {
         told.map_err(End::Failed)
     }
 
+    fn note_index(&mut self, fault: Error) -> Result<(), End> {
+        self.session.complain(&fault.to_string());
+        Ok(())
+    }
+
     fn spare(&mut self) -> Option<Answer> {
         self.spare.take()
     }

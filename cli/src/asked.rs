@@ -12,9 +12,10 @@ use crate::session::Session;
 
 pub(crate) fn run(args: &AskedArgs, session: &mut Session) -> io::Result<()> {
     let AskedArgs { question, read } = args;
-    let Some(options) = capture_options(&read.files, &read.selection, session)? else {
+    let Some(mut options) = capture_options(&read.files, &read.selection, session)? else {
         return Ok(());
     };
+    question.prepare(&mut options);
     session.progress.expect(&read.files);
     let (schema, filter) = (question.schema(), read.selection.filter());
     let rows = read.columns.rows(schema, read.format, &read.files, filter, session)?;

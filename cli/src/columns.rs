@@ -45,8 +45,11 @@ impl ColumnsArgs {
         filter: Option<&str>,
         session: &mut Session,
     ) -> io::Result<Option<Rows>> {
-        match self.create(&schema, inputs, filter, session) {
-            Ok(file) => Ok(Some(Rows::new(schema, self.reader(format), file, &mut session.output))),
+        let made = self
+            .create(&schema, inputs, filter, session)
+            .and_then(|file| Rows::new(schema, self.reader(format), file, &mut session.output));
+        match made {
+            Ok(rows) => Ok(Some(rows)),
             Err(error) => session.report(&error).map(|()| None),
         }
     }

@@ -45,7 +45,8 @@ fn write(args: &CutArgs, options: &CaptureOptions, session: &mut Session) -> Res
         CaptureForm::of_name(&args.output)?;
     }
     session.progress.expect(&args.files);
-    let captures = session.captures(&args.files, 1, options, Needs::Frames);
+    let options = CaptureOptions { wanted: args.cut.options.wanted(), ..options.clone() };
+    let captures = session.captures(&args.files, 1, &options, Needs::Frames);
     let readers = captures.collect::<Result<Vec<CaptureReader>>>()?;
     let file = create(args)?;
     session.remove_at_signal(file.hidden_path())?;
@@ -80,5 +81,6 @@ fn tell(totals: &CutTotals, args: &CutArgs, session: &mut Session) -> io::Result
             "{count} packets are earlier than one before them: they come late in their own capture"
         ));
     }
+    totals.index_faults.iter().for_each(|fault| session.complain(&fault.to_string()));
     totals.damage.iter().try_for_each(|error| session.report(error))
 }

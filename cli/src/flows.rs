@@ -9,11 +9,12 @@ use std::slice;
 
 use bytewright::ask::{self, Answer, CaptureMerge, FlowMerges, FlowQuestion, ToldFlows};
 use bytewright::flow::{Flow, FlowField};
-use bytewright::input::{CaptureOptions, Needs};
+use bytewright::input::CaptureOptions;
 use bytewright::sums::FlowStore;
 
 use crate::args::{FlowsArgs, Reader};
 use crate::ask::Listing;
+use crate::fields;
 use crate::merge::{MergedCapture, Target, counted};
 use crate::packets::capture_options;
 use crate::question::Question;
@@ -63,10 +64,12 @@ fn print_flows(
     session: &mut Session,
 ) -> io::Result<()> {
     let Some(mut listed) = Listed::new(args, session)? else { return Ok(()) };
+    let fields = listed.looked_at();
     let told = ToldFlows { condition: listed.question.take_condition() };
     let question = FlowQuestion { limits: args.ends.options, told };
-    let readers = session.captures(&args.files, args.jobs.count(), captures, Needs::Fields);
-    session.ask(ask::Question::Flows(Vec::new(), question), readers, &mut listed)?;
+    let asked = ask::Question::Flows(fields, question);
+    let readers = session.captures(&args.files, args.jobs.count(), captures, asked.needs());
+    session.ask(asked, readers, &mut listed)?;
     listed.finish(session)
 }
 
@@ -142,9 +145,21 @@ impl FlowsArgs {
     }
 }
 
+/// The fields that are printed; none once the error is told.
+fn fields_shown(args: &FlowsArgs, reader: Reader, session: &mut Session) -> Option<Vec<FlowField>> {
+    if let Some(names) = &args.fields {
+        let places = fields::places(names, &FlowField::SCHEMA, "flows", session)?;
+        return Some(places.into_iter().map(|place| FlowField::ALL[place]).collect());
+    }
+    let of_every_flow = if reader == Reader::People { FOR_PEOPLE } else { FlowField::DEFAULT };
+    let counted = FlowField::counted(args.ends.options.features);
+    let features = counted.iter().filter(|field| FlowField::FEATURES.contains(field));
+    Some(of_every_flow.iter().chain(features).copied().collect())
+}
+
 /// Flows on their way to the output: at once, or the largest at the end.
 struct Listed {
-    fields: &'static [FlowField],
+    fields: Vec<FlowField>,
     rows: Rows,
     top: Option<Top>,
     question: Question,
@@ -154,7 +169,7 @@ impl Listed {
     /// Nothing, once the error is told, where the file that the flows are to go to cannot be made.
     fn new(args: &FlowsArgs, session: &mut Session) -> io::Result<Option<Self>> {
         let reader = args.columns.reader(args.format);
-        let fields = if reader == Reader::People { FOR_PEOPLE } else { FlowField::DEFAULT };
+        let Some(fields) = fields_shown(args, reader, session) else { return Ok(None) };
         let shown = FlowField::SCHEMA.project(fields.iter().map(|field| *field as usize));
         let question = match Question::new(&args.question, &FlowField::SCHEMA, shown, args.top) {
             Ok(question) => question,
@@ -166,6 +181,12 @@ impl Listed {
         let top = args.top.map(|count| Top::new(count, args.by));
         let rows = rows.map(|rows| rows.giving_up(GIVEN_UP));
         Ok(rows.map(|rows| Listed { fields, rows, top, question }))
+    }
+
+    /// The fields that it prints or looks at.
+    fn looked_at(&self) -> Vec<FlowField> {
+        let places = self.question.places().into_iter();
+        self.fields.iter().copied().chain(places.map(|place| FlowField::ALL[place])).collect()
     }
 
     fn push(&mut self, flow: Flow, session: &mut Session) -> io::Result<()> {

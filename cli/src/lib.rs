@@ -9,6 +9,7 @@ mod asked;
 mod columns;
 mod completions;
 mod cut;
+mod fields;
 mod flows;
 mod info;
 mod interrupts;

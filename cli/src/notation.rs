@@ -1,5 +1,6 @@
 //! Notation of single values for people: times, durations, flags, quoted text. That for programs is the core's matter.
 
+use bytewright::batch::TCP_FLAGS;
 pub(crate) use bytewright::batch::json::{bytes as json_bytes, text as json_text};
 pub(crate) use bytewright::batch::notation::{double_text, signed, unsigned, uuid};
 use bytewright::terminal::push_visible;
@@ -112,9 +113,9 @@ pub(crate) fn interval(nanoseconds: i64) -> String {
 /// Appends the initials of the TCP flags that are set: `SA` is SYN and ACK. No flag is `-`.
 pub(crate) fn tcp_flags(into: &mut Vec<u8>, flags: u64) {
     let start = into.len();
-    for (bit, initial) in b"FSRPAUECN".iter().enumerate() {
-        if flags >> bit & 1 == 1 {
-            into.push(*initial);
+    for flag in TCP_FLAGS {
+        if flags & u64::from(flag.bit) != 0 {
+            into.push(flag.letter as u8);
         }
     }
     if into.len() == start {

@@ -13,42 +13,37 @@ use clap::error::ErrorKind as UsageKind;
 
 use crate::args::{self, PacketsArgs, Reader, Selection};
 use crate::ask::Listing;
+use crate::fields;
 use crate::question::Question;
 use crate::rows::Rows;
 use crate::session::Session;
-
-/// Value of `--fields` that lists the fields.
-const HELP: &str = "help";
 
 /// Packets that go to a file of columns together.
 const WRITTEN_ROWS: usize = 32 << 10;
 
 pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
-    let names = args.fields.as_deref();
-    if names.is_some_and(|names| names.iter().any(|name| name == HELP)) {
-        field_list().lines().for_each(|line| session.output.line(line));
-        return Ok(());
-    }
-    let fields = match fields(names) {
-        Ok(fields) => fields,
-        Err(unknown) => {
-            let message = no_field(unknown);
-            session.usage(&args::usage("packets", UsageKind::InvalidValue, &message));
-            return Ok(());
-        }
+    let fields = match &args.fields {
+        None => Field::DEFAULT.to_vec(),
+        Some(names) => match fields::places(names, &Field::SCHEMA, "packets", session) {
+            Some(places) => places.into_iter().map(|place| Field::ALL[place]).collect(),
+            None => return Ok(()),
+        },
     };
     if args.files.is_empty() && args.selection.interface().is_none() {
         let message = "expected a FILE, - for standard input, or --interface, found none";
         session.usage(&args::usage("packets", UsageKind::MissingRequiredArgument, message));
         return Ok(());
     }
-    let Some(options) = capture_options(&args.files, &args.selection, session)? else {
+    let Some(mut options) = capture_options(&args.files, &args.selection, session)? else {
         return Ok(());
     };
     session.progress.expect(&args.files);
     let shown = Field::SCHEMA.project(fields.iter().map(|field| *field as usize));
     let question = match Question::new(&args.question, &Field::SCHEMA, shown, args.top) {
-        Ok(question) => question,
+        Ok(question) => match args.numbers.options.condition.clone() {
+            Some(numbers) => question.also(numbers),
+            None => question,
+        },
         Err(error) => return session.report(&error),
     };
     let (schema, filter) = (question.schema(), args.selection.filter());
@@ -56,6 +51,7 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
         Ok(file) => file,
         Err(error) => return session.report(&error),
     };
+    options.wanted = question.wanted().up_to(args.numbers.options.last);
     let captures = captures(args, &options, &fields, &question, session);
     let left = args.limit.unwrap_or(u64::MAX);
     match file {
@@ -68,6 +64,7 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
             }
             let is_for_people = args.fields.is_none() && args.format.reader() == Reader::People;
             let rows = Rows::new(schema, args.format.reader(), file, &mut session.output);
+            let rows = rows.map_err(io::Error::other)?;
             print(captures, Printed { fields, is_for_people, question, left, rows }, session)
         }
     }
@@ -97,7 +94,11 @@ fn write(
     mut written: Written,
     session: &mut Session,
 ) -> io::Result<()> {
-    let options = PacketOptions { rows: WRITTEN_ROWS, condition: question.take_condition() };
+    let options = PacketOptions {
+        rows: WRITTEN_ROWS,
+        condition: question.take_condition(),
+        ..PacketOptions::default()
+    };
     session.ask(ask::Question::Packets(fields, options), captures, &mut written)?;
     session.finish_file(written.file)
 }
@@ -225,33 +226,4 @@ pub(crate) fn capture_options(
     }
     session.interface = selection.interface();
     Ok(Some(options.clone()))
-}
-
-/// The fields of those names, or the unknown name.
-fn fields(names: Option<&[String]>) -> Result<Vec<Field>, &str> {
-    match names {
-        None => Ok(Field::DEFAULT.to_vec()),
-        Some(names) => {
-            names.iter().map(|name| Field::named(name).map_err(|_| name.as_str())).collect()
-        }
-    }
-}
-
-/// Says that there is no field of that name, and which there are.
-fn no_field(unknown: &str) -> String {
-    let list = field_list();
-    match Field::SCHEMA.nearest(unknown) {
-        Some(near) => format!(
-            "expected the name of a field, found '{unknown}' (did you mean '{near}'?); there are\n{list}"
-        ),
-        None => format!("expected the name of a field, found '{unknown}'; there are\n{list}"),
-    }
-}
-
-/// Every field with its meaning, a line each.
-fn field_list() -> String {
-    let width = Field::ALL.iter().map(|field| field.name().len()).max().unwrap_or(0);
-    let lines =
-        Field::ALL.iter().map(|field| format!("  {:<width$} {}", field.name(), field.meaning()));
-    lines.collect::<Vec<_>>().join("\n")
 }

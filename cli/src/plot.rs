@@ -93,7 +93,12 @@ fn place(batch: &Batch) -> usize {
     let last = fields.len().saturating_sub(1);
     // The count is the first number that no row is without; sums stand behind it, and `groups` last.
     let count = fields.iter().position(|field| !field.is_nullable()).unwrap_or(last);
-    if count + 1 < last { count + 1 } else { count }
+    let sum = fields.get(count + 1).filter(|_| count + 1 < last);
+    // Of both ways without a sum, the count of what was sent stands there.
+    let is_sum = sum
+        .zip(fields.get(count))
+        .is_some_and(|(sum, count)| sum.name().strip_prefix("sent_") != Some(count.name()));
+    if is_sum { count + 1 } else { count }
 }
 
 fn measure(batch: &Batch) -> String {

@@ -117,6 +117,10 @@ impl Source for Watched {
         self.source.len()
     }
 
+    fn modified(&self) -> Option<i64> {
+        self.source.modified()
+    }
+
     fn is_nonblocking(&self) -> bool {
         self.source.is_nonblocking()
     }

@@ -2,9 +2,10 @@
 
 use std::io;
 
-use bytewright::Result;
 use bytewright::batch::{Schema, Value};
+use bytewright::input::WantedRecords;
 use bytewright::query::{Condition, GROUPS_MAX, GroupBy, Groups};
+use bytewright::{Error, ErrorKind, Result};
 
 use crate::args::QuestionArgs;
 use crate::output::Output;
@@ -38,6 +39,12 @@ impl Question {
         let condition = args.condition.as_ref().map(|text| Condition::new(text, schema));
         let by = args.groups().then(|| GroupBy::new(schema, &args.group_by, &args.sum, args.every));
         let by = by.transpose()?;
+        if args.plot && by.as_ref().is_some_and(|by| !by.is_additive()) {
+            let found = args.sum.first().map_or("", String::as_str);
+            let message =
+                format!("expected a field first in --sum for --plot, which adds up, found {found}");
+            return Err(Error::new(ErrorKind::Argument, message));
+        }
         let schema = by.as_ref().map_or(shown, |by| by.schema().clone());
         let grouped = by.as_ref().map(GroupBy::places).unwrap_or_default();
         let groups = by.map(|by| by.groups(GROUPS_MAX));
@@ -53,6 +60,11 @@ impl Question {
             None => condition,
         });
         self
+    }
+
+    /// The records of packets that meet the condition.
+    pub(crate) fn wanted(&self) -> WantedRecords {
+        WantedRecords::of(self.condition.as_ref())
     }
 
     /// The places of the fields that it looks at.

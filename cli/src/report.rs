@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use bytewright::input::{CaptureReader, Needs};
+use bytewright::input::{CaptureOptions, CaptureReader, Needs};
 use bytewright::report::{PageFile, Report, ReportOptions};
 
 use crate::args::ReportArgs;
@@ -22,6 +22,7 @@ pub(crate) fn run(args: &ReportArgs, session: &mut Session) -> io::Result<()> {
         Ok(begun) => begun,
         Err(error) => return session.report(&error),
     };
+    let captures = CaptureOptions { wanted: report.wanted(), ..captures };
     session.progress.expect(&args.files);
     for reader in session.captures(&args.files, args.jobs.count(), &captures, Needs::Frames) {
         if let Err(error) = reader.and_then(|reader| read(&mut report, reader)) {

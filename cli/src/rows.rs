@@ -4,6 +4,7 @@ mod page;
 
 use std::io;
 
+use bytewright::Result;
 use bytewright::batch::{DataType, Schema, Value, csv, json};
 use bytewright::export::ParquetFile;
 use bytewright::terminal::push_visible;
@@ -34,22 +35,25 @@ enum Form {
 
 impl Rows {
     /// Writes the header line, where the form has one. With a `file`, rows go there.
+    ///
+    /// # Errors
+    /// `Argument` for columns that the form has no place for.
     pub(crate) fn new(
         schema: Schema,
         reader: Reader,
         file: Option<ParquetFile>,
         output: &mut Output,
-    ) -> Self {
+    ) -> Result<Self> {
         let form = match (file, reader) {
             (Some(file), _) => Form::Columns(Box::new(file)),
             (None, Reader::Json) => Form::Json(json::RowWriter::new(&schema)),
             (None, Reader::Csv { formulas }) => {
-                let writer = csv::RowWriter::new(&schema, output.buffer());
+                let writer = csv::RowWriter::new(&schema, output.buffer())?;
                 Form::Csv(if formulas { writer } else { writer.without_formulas() })
             }
             (None, Reader::People) => Form::People(Box::new(Page::new(&schema, output))),
         };
-        Rows { schema, form, is_drawn: false }
+        Ok(Rows { schema, form, is_drawn: false })
     }
 
     /// Writes one row; `value` gives the value of the column at an index.
@@ -132,6 +136,7 @@ pub(crate) fn people_value(into: &mut Vec<u8>, value: Value<'_>, data_type: Data
         (Value::ShortText(text), _) => push_visible(into, text.as_str().as_bytes()),
         (Value::Json(text), _) => into.extend_from_slice(text.as_bytes()),
         (Value::Bytes(bytes), _) => push_visible(into, bytes),
+        (Value::Nested(_), _) => json::value(into, value),
         (value, _) => csv::value(into, value),
     }
 }

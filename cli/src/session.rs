@@ -187,7 +187,9 @@ impl CaptureList for Inputs {
         }
         let source = source.with_cancel(self.interrupts.cancel());
         let stream = stream(source, &name, &options.stream, &self.progress)?;
-        CaptureReader::new(stream, options)
+        let reader = CaptureReader::new(stream, options)?;
+        let path = &self.paths[index];
+        Ok(if path == Path::new(STDIN.0) { reader } else { reader.of_file(path) })
     }
 }
 

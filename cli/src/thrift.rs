@@ -2,6 +2,7 @@
 
 mod definitions;
 mod messages;
+mod plucker;
 pub(crate) mod show;
 
 use std::io;
@@ -21,6 +22,7 @@ use crate::notation;
 use crate::session::Session;
 use definitions::Definitions;
 use messages::{Headers, Layout, Message, Messages};
+use plucker::Plucker;
 
 /// Bad messages that are told one by one; of more, the number.
 const TOLD_MAX: u64 = 10;
@@ -54,14 +56,13 @@ fn pluck(args: &ThriftPluckArgs, session: &mut Session) -> io::Result<()> {
     let loaded = Definitions::load(&args.input, Some(&args.type_name));
     let plucker = loaded.and_then(|(definitions, root)| {
         let root = root.unwrap_or(StructId(u32::MAX));
-        let projection = Projection::new(definitions.plan, root, &args.paths)?;
-        Ok(Plucker { projection, tape: Tape::new(), as_json: args.json })
+        Plucker::new(Projection::new(definitions.plan, root, &args.paths)?, args.json)
     });
     let mut plucker = match plucker {
         Ok(plucker) => plucker,
         Err(error) => return session.report(&error),
     };
-    let (schema, root) = (plucker.projection.plan().schema(), plucker.projection.root());
+    let (schema, root) = (plucker.projection().plan().schema(), plucker.projection().root());
     let headers = seen_headers(schema, root, args.input.encoding());
     each_message(&args.file, &args.input, headers, session, |message, into| {
         plucker.print(message, into)
@@ -231,51 +232,5 @@ fn kind_name(kind: MessageKind) -> String {
         MessageKind::EXCEPTION => "exception".to_owned(),
         MessageKind::ONEWAY => "oneway".to_owned(),
         MessageKind(number) => format!("kind {number}"),
-    }
-}
-
-/// Prints some fields of messages.
-struct Plucker {
-    projection: Projection,
-    tape: Tape,
-    as_json: bool,
-}
-
-impl Plucker {
-    fn print(&mut self, message: &Message<'_>, into: &mut Vec<u8>) -> Result<()> {
-        let (encoding, limits) = (message.encoding, message.limits);
-        let read = self.projection.pluck(encoding, message.body, limits, &mut self.tape);
-        read.map_err(|error| message.placed(error))?;
-        // Values come in the order of the message.
-        let mut found = vec![None; self.projection.paths().len()];
-        let mut cursor = self.tape.cursor(message.body);
-        cursor.value();
-        while let Some((path, value)) = cursor.field() {
-            if let Some(place) = found.get_mut(path) {
-                *place = Some((cursor.clone(), value));
-            }
-            cursor.skip(value);
-        }
-        let schema = self.projection.plan().schema();
-        for (number, (found, (path, value_type))) in
-            found.into_iter().zip(self.projection.paths()).enumerate()
-        {
-            if self.as_json {
-                into.push(if number == 0 { b'{' } else { b',' });
-                notation::json_text(into, path);
-                into.push(b':');
-            } else if number > 0 {
-                into.push(b'\t');
-            }
-            match found {
-                Some((mut at, value)) if self.as_json => {
-                    json(into, schema, &mut at, value, value_type);
-                }
-                Some((mut at, value)) => show::line(into, schema, &mut at, value, value_type),
-                None => into.extend_from_slice(if self.as_json { b"null" } else { b"-" }),
-            }
-        }
-        into.extend_from_slice(if self.as_json { b"}\n" } else { b"\n" });
-        Ok(())
     }
 }

@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 [ $# -gt 0 ] && shift
-[ $# -gt 0 ] || set -- capture marshal packet rpc stream table_dump thrift thrift_idl
+[ $# -gt 0 ] || set -- capture capture_index condition marshal packet rpc stream table_dump thrift thrift_idl
 
 if ! cargo fuzz --version >/dev/null 2>&1; then
     echo "fuzz: installing cargo-fuzz, once" >&2
@@ -20,6 +20,7 @@ for target; do
     echo "fuzz: $target for $seconds s" >&2
     mkdir -p "fuzz/corpus/$target"
     seeds=../samples
+    [ "$target" != condition ] || seeds=
     [ "$target" != thrift_idl ] || seeds="tests/thrift_and_marshal/thrift_idl/corpus tests/thrift_and_marshal/thrift_idl/corpus/parts"
     # A zstd window may have 2 GB, which are reserved whole and touched as far as they are used.
     cargo fuzz run "$target" "fuzz/corpus/$target" $seeds -- \

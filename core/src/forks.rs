@@ -83,7 +83,7 @@ impl<T> Default for ProcessValue<T> {
     }
 }
 
-/// A lock of the process.
+/// A lock of the process, or of an object that a forked child uses on. A fork waits for its holder.
 pub struct ProcessLock<T>(Mutex<T>);
 
 impl<T> ProcessLock<T> {
@@ -96,6 +96,18 @@ impl<T> ProcessLock<T> {
     pub fn lock(&self) -> Locked<'_, T> {
         let gate = pass();
         Locked { value: self.0.lock().unwrap_or_else(PoisonError::into_inner), _gate: gate }
+    }
+}
+
+impl<T: Default> Default for ProcessLock<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T> std::fmt::Debug for ProcessLock<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProcessLock").finish_non_exhaustive()
     }
 }
 

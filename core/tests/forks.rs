@@ -12,9 +12,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use bytewright::ask::{PacketOptions, Question};
 use bytewright::files::ProcessMark;
+use bytewright::host::{Blocking, Capture};
 use bytewright::input::{self, CaptureOptions, CaptureReader};
 use bytewright::marshal::{Hooks, RootStream};
+use bytewright::packet::Field;
 use bytewright::panics;
 use bytewright::table::file::Claim;
 
@@ -82,6 +85,45 @@ fn a_child_uses_what_another_thread_was_using_when_it_was_forked() {
                 assert_eq!(ended, 0, "the child that was forked beside the thread");
             });
             is_used.load(Relaxed)
+        });
+        assert_eq!(ended, 0, "round {round}");
+    }
+}
+
+/// Asks an open capture for its packets, and says whether there were as many as it has.
+fn ask_everything(capture: &Capture) -> bool {
+    let question = Question::Packets(vec![Field::Length], PacketOptions::default());
+    let pass = capture.ask(question).unwrap();
+    let mut answers = 0;
+    while let Some(item) = pass.next(&Blocking).unwrap() {
+        answers += 1;
+        pass.recycle(item);
+    }
+    pass.close(&Blocking).is_ok() && answers > 0 && capture.damage().is_none()
+}
+
+/// One round is a thread that asks one capture over and over, and 50 forks beside it.
+#[test]
+fn a_child_asks_a_capture_that_a_thread_of_its_parent_was_asking() {
+    let rounds = std::env::var("BYTEWRIGHT_FORKS").map_or(10, |rounds| rounds.parse().unwrap());
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/tunnels.pcap");
+    for round in 0..rounds {
+        let ended = in_child(|| {
+            let capture = &Capture::open(&path, CaptureOptions::default()).unwrap();
+            let is_over = &AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                let asking = scope.spawn(|| {
+                    let mut is_content = true;
+                    while !is_over.load(Relaxed) {
+                        is_content &= ask_everything(capture);
+                    }
+                    is_content
+                });
+                let ended: Vec<i32> =
+                    (0..50).map(|_| in_child(|| ask_everything(capture))).collect();
+                is_over.store(true, Relaxed);
+                asking.join().unwrap() && ended.iter().all(|ended| *ended == 0)
+            })
         });
         assert_eq!(ended, 0, "round {round}");
     }

@@ -31,7 +31,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thrift", &["batch", "wire", "terminal", "error"]),
     ("bytes", &["wire", "workers", "forks", "error"]),
     ("files", &["heap", "wire", "forks", "error"]),
-    ("query", &["options", "batch", "error"]),
+    ("query", &["options", "spelling", "batch", "error"]),
     (
         "table",
         &[
@@ -46,9 +46,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("pstore", &["table", "marshal", "files", "wire", "error"]),
     ("flow", &["options", "packet", "batch", "error"]),
     ("tcp", &["packet", "error"]),
-    ("rpc", &["tcp", "thrift", "packet", "batch", "error"]),
+    ("rpc", &["tcp", "thrift", "packet", "query", "batch", "error"]),
     ("sums", &["batch", "flow", "rpc", "packet", "table", "files", "wire", "error"]),
-    ("input", &["options", "capture", "packet", "query", "bytes", "workers", "forks", "error"]),
+    (
+        "input",
+        &[
+            "options", "capture", "packet", "query", "files", "bytes", "wire", "workers", "forks",
+            "error",
+        ],
+    ),
     (
         "ask",
         &[
@@ -68,7 +74,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "options", "report", "ask", "input", "sums", "rpc", "thrift", "flow", "packet",
             "table", "export", "query", "bytes", "files", "batch", "wire", "threads", "panics",
-            "error",
+            "forks", "error",
         ],
     ),
 ];
@@ -90,6 +96,7 @@ const UNSAFE_FILES: &[&str] = &[
     "table/file/tree_table/transaction.rs",
     "table/file/tree_table/tree_file.rs",
     "bytes/read_at.rs",
+    "bytes/zlib.rs",
     "batch/arrow.rs",
     "input/device.rs",
     "input/libpcap.rs",

@@ -96,6 +96,7 @@ fn the_thread_that_writes_a_table_blocks_all_signals() {
     let options = OpenOptions {
         create: true,
         read_only: false,
+        exclusive: false,
         verify: false,
         sync: SyncMode::Interval,
         timeout: Duration::ZERO,

@@ -98,8 +98,9 @@ It is a copy, as a hash is: with its scans, snapshots, cursors and open transact
 
 =item a table in a file
 
-The child may read it, and sees what the parent commits as another process does. A change, C<commit> and C<abort> die with a
-L<Bytewright::Error> of the kind C<closed>: to write, it opens the file again when the parent has closed it. Snapshots, scans and
+The child may read and write it, as another process does: it has no part in a transaction that the parent had
+open. To a file that the parent has for itself a change, C<commit> and C<abort> die with a
+L<Bytewright::Error> of the kind C<closed>. Snapshots, scans and
 cursors from before the fork are the parent's, and die so, too; a scan or cursor of a TreeTable may give some entries more first. It
 makes new ones.
 

@@ -94,7 +94,7 @@ subtest "files open as they are asked to" => sub {
     ok(!eval { Bytewright::HashTable->new(file => $file, create => 0); 1 }, "a missing file is an error without create");
     is($@->kind, "io");
     is($@->os_error, 2, "with the system's number");
-    my $writer = Bytewright::HashTable->new(file => $file, sync => "commit");
+    my $writer = Bytewright::HashTable->new(file => $file, sync => "commit", exclusive => 1);
     $writer->put(a => 1);
     is(Bytewright::HashTable->new(file => $file, read_only => 1, verify => 1)->get("a"), 1, "one reads beside a writer");
     my $begun = time;

@@ -54,11 +54,11 @@ subtest "a forked child has a copy of a table in memory" => sub {
     }
 };
 
-subtest "a forked child leaves the file of its parent alone" => sub {
+subtest "a forked child leaves a file alone that its parent has for itself" => sub {
     for my $suffix (".bwh", ".bwt") {
         my $file  = Kinds::path($suffix);
         my $class = $suffix eq ".bwh" ? "Bytewright::HashTable" : "Bytewright::TreeTable";
-        my $table = $class->new(file => $file);
+        my $table = $class->new(file => $file, exclusive => 1);
         $table->put("a", 1);
         is(in_child(sub { eval { $table->put("a", 2); 1 } ? "wrote" : $@->kind }), "closed", "$suffix: it cannot write");
         is(in_child(sub { undef($table); "ended" }), "ended", "and may end the object");
@@ -83,7 +83,7 @@ sub outcomes {
 subtest "a forked child may use what it inherited as the documents say" => sub {
     for my $kind (Kinds::all()) {
         my ($name, $class, @options) = @$kind;
-        my $table = $class->new(@options);
+        my $table = $class->new(@options, @options ? (exclusive => 1) : ());
         $table->put_many(map { $_ => "v$_" } 1 .. 1000);
         my ($scan, $snapshot, $txn) = ($table->scan, $table->snapshot, $table->txn);
         $table->put(1 => "parent's");
@@ -150,7 +150,7 @@ subtest "exit, die and a signal's end keep what was committed" => sub {
 
 subtest "a writer is waited for, and signal handlers run meanwhile" => sub {
     my $file  = Kinds::path(".bwh");
-    my $table = Bytewright::HashTable->new(file => $file);
+    my $table = Bytewright::HashTable->new(file => $file, exclusive => 1);
     is(in_child(sub {
         local $SIG{ALRM} = sub { die "handled\n" };
         POSIX::alarm(1);

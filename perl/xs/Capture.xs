@@ -45,6 +45,14 @@ PPCODE:
     PUSHs(error_object(aTHX_ &error));
 
 void
+index_fault(self)
+    SV *self
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    if (bw_capture_index_fault(open_capture(aTHX_ self), &error) == BW_STATUS_NONE) XSRETURN_UNDEF;
+    PUSHs(error_object(aTHX_ &error));
+
+void
 stop(self)
     SV *self
 CODE:

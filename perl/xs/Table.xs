@@ -31,12 +31,17 @@ CODE:
     bw_error error = BW_ERROR_INIT;
     bw_open_options options = BW_OPEN_OPTIONS_INIT;
     Table *table = table_of(self);
+    bw_status status;
     options.kind = kind;
     options.create = TRUE;
     options.named = names_of(aTHX_ &ST(4), (size_t)items - 4);
     table->is_text = is_text;
     table->is_tainted = TRUE;
-    if (bw_table_open(path, &options, &table->table, &error)) die_of(aTHX_ &error);
+    options.interrupted = signal_waits;
+    options.interrupted_context = aTHX;
+    do status = bw_table_open(path, &options, &table->table, &error);
+    while (goes_on(aTHX_ status, &error));
+    if (status) die_of(aTHX_ &error);
 
 void
 _open_adb(self, name, is_in_file)
@@ -173,11 +178,14 @@ CODE:
         const bool is_text = table->is_text;
         NOTE_TAINT(table, last_key);
         NOTE_TAINT(table, plain_value);
-        const bw_slice k = bytes(aTHX_ last_key, is_text, "a key");
-        const bw_slice v = bytes(aTHX_ plain_value, is_text, "a value");
-        const bw_status status = ix < 2  ? bw_table_put(table->table, k.data, k.len, v.data, v.len, &error)
-                                 : ix == 2 ? bw_table_create(table->table, k.data, k.len, v.data, v.len, &error)
-                                           : bw_table_append(table->table, k.data, k.len, v.data, v.len, &error);
+        bw_status status;
+        do {
+            const bw_slice k = bytes(aTHX_ last_key, is_text, "a key");
+            const bw_slice v = bytes(aTHX_ plain_value, is_text, "a value");
+            status = ix < 2    ? bw_table_put(table->table, k.data, k.len, v.data, v.len, &error)
+                     : ix == 2 ? bw_table_create(table->table, k.data, k.len, v.data, v.len, &error)
+                               : bw_table_append(table->table, k.data, k.len, v.data, v.len, &error);
+        } while (goes_on(aTHX_ status, &error) && is_open(aTHX_ table));
         if (UNLIKELY(IS_FAILURE(status))) fail(aTHX_ table, &error);
         is_done = status == BW_STATUS_OK;
     }
@@ -196,7 +204,7 @@ CODE:
     Table *table = table_of(self);
     PERL_UNUSED_VAR(ix);
     bool is_done = FALSE;
-    if (is_open(aTHX_ table)) is_done = remove_entry(aTHX_ table, bytes(aTHX_ plain_key, table->is_text, "a key"));
+    if (is_open(aTHX_ table)) is_done = remove_entry(aTHX_ table, plain_key);
     RETVAL = answer(aTHX_ table, is_done);
 OUTPUT:
     RETVAL
@@ -209,11 +217,7 @@ PPCODE:
     SV *plain_key = plain(key, "a key");
     Table *table = table_of(self);
     SV *value = NULL;
-    if (is_open(aTHX_ table)) {
-        const bw_slice slice = bytes(aTHX_ plain_key, table->is_text, "a key");
-        value = value_of(aTHX_ table, slice);
-        if (value) remove_entry(aTHX_ table, slice);
-    }
+    if (is_open(aTHX_ table)) value = take_entry(aTHX_ table, plain_key);
     ST(0) = value ? value : &PL_sv_undef;
     XSRETURN(1);
 
@@ -258,19 +262,23 @@ _put_many(self, ...)
     SV *self
 PPCODE:
     const size_t count = ((size_t)items - 1) / 2;
-    const bw_slice *both = slices_of(aTHX_ &ST(1), count * 2, table_of(self)->is_text, "a key", "a value");
     bw_slice *keys = (bw_slice *)mortal_memory(aTHX_ count * sizeof(bw_slice));
     bw_slice *values = (bw_slice *)mortal_memory(aTHX_ count * sizeof(bw_slice));
     bw_error error = BW_ERROR_INIT;
     Table *table = table_of(self);
-    size_t place;
-    for (place = 0; place < count; place++) {
-        NOTE_TAINT(table, ST(1 + 2 * place));
-        NOTE_TAINT(table, ST(2 + 2 * place));
-        keys[place] = both[2 * place];
-        values[place] = both[2 * place + 1];
-    }
-    if (is_open(aTHX_ table) && bw_table_put_many(table->table, keys, values, count, &error)) die_of(aTHX_ &error);
+    bw_status status = BW_STATUS_OK;
+    do {
+        const bw_slice *both = slices_of(aTHX_ &ST(1), count * 2, table->is_text, "a key", "a value");
+        size_t place;
+        for (place = 0; place < count; place++) {
+            NOTE_TAINT(table, ST(1 + 2 * place));
+            NOTE_TAINT(table, ST(2 + 2 * place));
+            keys[place] = both[2 * place];
+            values[place] = both[2 * place + 1];
+        }
+        if (is_open(aTHX_ table)) status = bw_table_put_many(table->table, keys, values, count, &error);
+    } while (goes_on(aTHX_ status, &error));
+    if (status) die_of(aTHX_ &error);
     XSRETURN_EMPTY;
 
 IV
@@ -288,9 +296,13 @@ CODE:
     Table *table = table_of(self);
     PERL_UNUSED_VAR(ix);
     if (is_open(aTHX_ table)) {
-        const bw_slice slice = bytes(aTHX_ plain_key, table->is_text, "a key");
+        bw_status status;
         NOTE_TAINT(table, plain_key);
-        if (bw_table_increment(table->table, slice.data, slice.len, step, &sum, &error)) die_of(aTHX_ &error);
+        do {
+            const bw_slice slice = bytes(aTHX_ plain_key, table->is_text, "a key");
+            status = bw_table_increment(table->table, slice.data, slice.len, step, &sum, &error);
+        } while (goes_on(aTHX_ status, &error) && is_open(aTHX_ table));
+        if (status) die_of(aTHX_ &error);
     }
     TAINT_BY(table);
     RETVAL = (IV)sum;
@@ -324,9 +336,11 @@ CODE:
     Table *table = table_of(self);
     bool is_done = FALSE;
     if (is_open(aTHX_ table)) {
-        const bw_status status = ix < 2    ? bw_table_clear(table->table, &error)
-                                 : ix == 2 ? bw_table_sync(table->table, &error)
-                                           : bw_table_compact(table->table, &error);
+        bw_status status;
+        do status = ix < 2    ? bw_table_clear(table->table, &error)
+                    : ix == 2 ? bw_table_sync(table->table, &error)
+                              : bw_table_compact(table->table, &error);
+        while (goes_on(aTHX_ status, &error) && is_open(aTHX_ table));
         if (IS_FAILURE(status)) fail(aTHX_ table, &error);
         if (ix < 2) table->lost_entries = TRUE;
         is_done = status == BW_STATUS_OK;
@@ -496,10 +510,14 @@ _delete_range(self, from, to, prefix, reverse, limit)
 CODE:
     bw_error error = BW_ERROR_INIT;
     uint64_t count = 0;
-    const bw_range range = range_of(aTHX_ from, to, prefix, reverse, limit, table_of(self)->is_text);
     Table *table = table_of(self);
     if (is_open(aTHX_ table)) {
-        if (bw_table_delete_range(table->table, &range, &count, &error)) die_of(aTHX_ &error);
+        bw_status status;
+        do {
+            const bw_range range = range_of(aTHX_ from, to, prefix, reverse, limit, table->is_text);
+            status = bw_table_delete_range(table->table, &range, &count, &error);
+        } while (goes_on(aTHX_ status, &error) && is_open(aTHX_ table));
+        if (status) die_of(aTHX_ &error);
         table->lost_entries = TRUE;
     }
     RETVAL = (UV)count;

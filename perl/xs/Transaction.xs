@@ -9,11 +9,14 @@ PPCODE:
     bw_error error = BW_ERROR_INIT;
     Table *table = table_of(self);
     Transaction *transaction;
+    bw_status status;
     SV *made;
     if (!is_open(aTHX_ table)) XSRETURN_UNDEF;
     Newxz(transaction, 1, Transaction);
     made = object(aTHX_ class_name, &transaction_kind, transaction);
-    if (bw_table_begin(table->table, &error)) die_of(aTHX_ &error);
+    do status = bw_table_begin(table->table, &error);
+    while (goes_on(aTHX_ status, &error) && is_open(aTHX_ table));
+    if (status) die_of(aTHX_ &error);
     transaction->has_object = TRUE;
     transaction->owner = SvREFCNT_inc(SvRV(self));
     push_transaction(table, transaction);

@@ -32,21 +32,6 @@ HANDLE_KIND(rows)
 
 #define rows_of(self) ((Rows *)handle_of(aTHX_ (self), &rows_kind, "list of rows"))
 
-/* Returns true if a signal came whose handler of Perl's is to run. */
-static bool signal_waits(void *context) {
-    dTHXa((PerlInterpreter *)context);
-    PERL_UNUSED_CONTEXT;
-    return PL_sig_pending != 0;
-}
-
-/* Runs the handlers of Perl's after a call that ended for them. Whether it is to be made again. */
-static bool goes_on(pTHX_ bw_status status, bw_error *error) {
-    if (status != BW_STATUS_IO || error->os_error != EINTR || !PL_sig_pending) return FALSE;
-    bw_error_clear(error);
-    PERL_ASYNC_CHECK();
-    return TRUE;
-}
-
 /* Looks the columns of the batch up, once for all of its rows. */
 static void take_columns(pTHX_ Rows *rows) {
     bw_error error = BW_ERROR_INIT;

@@ -34,14 +34,12 @@ static void end_innermost(pTHX_ Table *table, bool is_kept) {
     if (status) die_of(aTHX_ &error);
 }
 
-/* The value of a key as a mortal string, or null. */
-static SV *value_of(pTHX_ Table *table, bw_slice key) {
-    bw_error error = BW_ERROR_INIT;
-    const bw_status status = bw_table_get(table->table, key.data, key.len, &table->value, &error);
+/* The value that a call has found, and copied to the table's buffer, as a mortal string, or null. */
+static SV *found_value(pTHX_ Table *table, bw_status status, bw_error *error) {
     SV *value;
     if (status == BW_STATUS_NONE) return NULL;
     if (UNLIKELY(IS_FAILURE(status))) {
-        fail(aTHX_ table, &error);
+        fail(aTHX_ table, error);
         return NULL;
     }
     TAINT_BY(table);
@@ -50,10 +48,33 @@ static SV *value_of(pTHX_ Table *table, bw_slice key) {
     return value;
 }
 
-/* Removes the entry of a key; whether there was one. */
-static bool remove_entry(pTHX_ Table *table, bw_slice key) {
+/* The value of a key as a mortal string, or null. */
+static SV *value_of(pTHX_ Table *table, bw_slice key) {
     bw_error error = BW_ERROR_INIT;
-    const bw_status status = bw_table_delete(table->table, key.data, key.len, &error);
+    const bw_status status = bw_table_get(table->table, key.data, key.len, &table->value, &error);
+    return found_value(aTHX_ table, status, &error);
+}
+
+/* Takes the entry of a key out, and returns its value as a mortal string, or null. */
+static SV *take_entry(pTHX_ Table *table, SV *key) {
+    bw_error error = BW_ERROR_INIT;
+    bw_status status;
+    do {
+        const bw_slice slice = bytes(aTHX_ key, table->is_text, "a key");
+        status = bw_table_take(table->table, slice.data, slice.len, &table->value, &error);
+    } while (goes_on(aTHX_ status, &error) && is_open(aTHX_ table));
+    if (status == BW_STATUS_OK) table->lost_entries = TRUE;
+    return found_value(aTHX_ table, status, &error);
+}
+
+/* Removes the entry of a key; whether there was one. */
+static bool remove_entry(pTHX_ Table *table, SV *key) {
+    bw_error error = BW_ERROR_INIT;
+    bw_status status;
+    do {
+        const bw_slice slice = bytes(aTHX_ key, table->is_text, "a key");
+        status = bw_table_delete(table->table, slice.data, slice.len, &error);
+    } while (goes_on(aTHX_ status, &error) && is_open(aTHX_ table));
     if (IS_FAILURE(status)) fail(aTHX_ table, &error);
     if (status == BW_STATUS_OK) table->lost_entries = TRUE;
     return status == BW_STATUS_OK;

@@ -153,9 +153,14 @@ sub run_adb_step {
 
 sub run_capture {
     my ($case) = @_;
-    check_keys($case, qw(name capture cut do fields field by every rows count counts question options raises));
+    check_keys($case, qw(name capture cut indexed do fields field number by every rows count counts question options raises));
     my $path = "$ENV{BYTEWRIGHT_ROOT}/samples/$case->{capture}";
-    $path = cut_copy($path, $case->{cut}) if $case->{cut};
+    $path = cut_copy($path, $case->{cut} // 0) if $case->{cut} || $case->{indexed};
+    if ($case->{indexed}) {
+        unlink("$path.bwi");
+        eval { Bytewright::Capture->open($path)->index->next_row };
+        ok(-e "$path.bwi", "an index");
+    }
     my $capture = Bytewright::Capture->open($path);
     if ($case->{do} eq "count_by") {
         my $counts = $capture->count_by($case->{field});
@@ -164,9 +169,13 @@ sub run_capture {
     my @fields = @{ $case->{fields} // [] };
     my @rows;
     fails_as($case->{raises}, sub {
+        if ($case->{do} eq "frame") {
+            my $packet = $capture->frame($case->{number}) // return;
+            return push(@rows, [@{$packet}{@fields}]);
+        }
         my $rows =
               $case->{do} eq "packets" ? $capture->packets(@fields)
-            : $case->{do} eq "flows"   ? $capture->flows(fields => \@fields)
+            : $case->{do} eq "flows"   ? $capture->flows(fields => \@fields, %{ $case->{options} // {} })
             : $case->{do} eq "ask"     ? $capture->${ \$case->{question} }(%{ $case->{options} })
             : $case->{do} eq "sum"     ? $capture->sum(fields => \@fields, by => $case->{by}, every => $case->{every})
             :                            die "an operation that the runner does not know: $case->{do}";

@@ -87,7 +87,7 @@ sub expect_kind {
         my ($self) = @_;
         $self->{tables} = [
             Bytewright::HashTable->new, Bytewright::TreeTable->new,
-            Bytewright::HashTable->new(file => $self->path("t.bwh")), Bytewright::TreeTable->new(file => $self->path("t.bwt")),
+            Bytewright::HashTable->new(file => $self->path("t.bwh"), exclusive => 1), Bytewright::TreeTable->new(file => $self->path("t.bwt"), exclusive => 1),
         ];
         $_->put_many(%ENTRIES) for @{ $self->{tables} };
         $self->{adbs} = [map { my $adb = Bytewright::ADB->new; $adb->open($_) or die $adb->error; $adb } "*", $self->path("a.bwt#mode=wcf")];
@@ -124,7 +124,7 @@ sub expect_kind {
         my ($self) = @_;
         for my $pair (["Bytewright::HashTable", "t.bwh"], ["Bytewright::TreeTable", "t.bwt"]) {
             my ($class, $name) = @$pair;
-            main::expect_kind("lock", sub { $class->new(file => $self->path($name)) });
+            main::expect_kind("lock", sub { $class->new(file => $self->path($name), exclusive => 1, timeout => 0) });
             my $table = $class->new(file => $self->path($name), read_only => 1);
             main::expect($table->get($_) eq $ENTRIES{$_}, "the entry $_") for keys(%ENTRIES);
         }
@@ -200,7 +200,7 @@ sub expect_kind {
         for my $pair (@both) {
             my ($class, $name) = @$pair;
             my $table = $class->new(file => $self->path($name));
-            main::expect_kind("lock", sub { $class->new(file => $self->path($name)) });
+            main::expect_kind("lock", sub { $class->new(file => $self->path($name), exclusive => 1, timeout => 0) });
         }
         return;
     }
@@ -992,9 +992,9 @@ my %METHODS = (
     "close a table"                        => [qw(Table->close Table->UNTIE ADB->close ADB->UNTIE)],
     # A live capture needs rights of its own; what ends its rows is that of any other.
     "open a capture"                       => [qw(Capture->open Capture->live Capture->stop Capture->close Capture->next)],
-    "walk the packets of a capture"        => [qw(Capture->packets Rows->next Rows->next_row)],
+    "walk the packets of a capture"        => [qw(Capture->packets Capture->frame Rows->next Rows->next_row)],
     "read a capture as columns"            => [qw(Rows->next_columns)],
-    "sum up a capture"                     => [qw(Capture->sum Capture->count_by Capture->info Questions->endpoints Questions->services)],
+    "sum up a capture"                     => [qw(Capture->sum Capture->count_by Capture->info Questions->endpoints Questions->index Questions->services)],
     "walk the flows or calls of a capture" => [qw(Capture->flows)],
     "read values from a stream"            => [
         "Reader->NUMBER", map { "Reader->$_" } qw(open close read seek skip eof unpack records),
@@ -1002,7 +1002,7 @@ my %METHODS = (
 );
 # Getters of what is in memory.
 my @PLAIN = (
-    qw(Table->is_closed Cursor->key Cursor->value Rows->names Reader->tell Capture->damage Capture->live_counts ADB->path ADB->error),
+    qw(Table->is_closed Cursor->key Cursor->value Rows->names Reader->tell Capture->damage Capture->index_fault Capture->live_counts ADB->path ADB->error),
     map { "Error->$_" } qw(kind message file offset os_error),
 );
 my $NUMBER = qr/\A(?:[iuf]\d+(?:le|be)?|varint|zigzag)\z/;

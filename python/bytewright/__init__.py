@@ -39,7 +39,7 @@ from ._errors import (
     TruncatedError,
 )
 from .captures import Capture, CaptureWriter, FlowStore, calls, count_by, flows, info, packets, report
-from .questions import endpoints, services
+from .questions import endpoints, index, services
 from .streams import Reader, Writer
 from .table import HashTable, Snapshot, TreeSnapshot, TreeTable
 
@@ -92,6 +92,7 @@ __all__ = [
     "count_by",
     "endpoints",
     "flows",
+    "index",
     "info",
     "packets",
     "pstore",

@@ -2,7 +2,11 @@
 
 import asyncio
 import sys
+import time
 from functools import partial
+
+#: Seconds between two looks whether another process has ended its transaction.
+_PAUSE = 0.005
 
 
 async def enter(transaction):
@@ -11,13 +15,19 @@ async def enter(transaction):
     if new_waiter is None:
         # Of another library, whose loop must not be blocked either: LockError where there is something to wait for.
         return transaction.__enter__()
+    begun = time.monotonic()
     while True:
         waiter = new_waiter(transaction)
-        table = transaction._enter_or_queue(waiter.wake)
-        if table is not None:
+        table = transaction._enter_or_queue(waiter.wake, time.monotonic() - begun)
+        if table is not None and table is not False:
             return table
         try:
-            await waiter.wait()
+            if table is None:
+                await waiter.wait()
+                # The time with another process begins when this one has the table.
+                begun = time.monotonic()
+            else:
+                await waiter.pause(_PAUSE)
         except BaseException:
             waiter.is_gone = True
             if waiter.is_woken:
@@ -34,7 +44,7 @@ def _waiters():
     trio = sys.modules.get("trio")
     if trio is not None and (loop is None or asyncio.current_task(loop) is None):
         try:
-            return partial(_TrioWaiter, trio.Event, trio.lowlevel.current_trio_token())
+            return partial(_TrioWaiter, trio, trio.lowlevel.current_trio_token())
         except RuntimeError:
             # It runs nothing in this thread.
             pass
@@ -76,12 +86,15 @@ class _AsyncioWaiter(_Waiter):
     async def wait(self):
         await self.future
 
+    async def pause(self, seconds):
+        await asyncio.sleep(seconds)
+
 
 class _TrioWaiter(_Waiter):
-    def __init__(self, new_event, token, transaction):
+    def __init__(self, trio, token, transaction):
         super().__init__(transaction, token.run_sync_soon)
-        self.event = new_event()
-        self.go_on, self.wait = self.event.set, self.event.wait
+        self.event = trio.Event()
+        self.go_on, self.wait, self.pause = self.event.set, self.event.wait, trio.sleep
 
 
 async def leave(transaction, class_, error, traceback):

@@ -169,7 +169,7 @@ class Transaction:
     def __exit__(self, class_: Any, _error: Any, _traceback: Any) -> bool: ...
     def __aenter__(self) -> Any: ...
     def __aexit__(self, class_: Any, error: Any, traceback: Any) -> Any: ...
-    def _enter_or_queue(self, wake: Any) -> Any: ...
+    def _enter_or_queue(self, wake: Any, waited: float) -> Any: ...
     def _leave_queue(self, wake: Any) -> None: ...
     def _wake_next(self) -> None: ...
 
@@ -285,7 +285,7 @@ class Writer:
 def restored_packet(
     names: Sequence[str], values: tuple[Any, ...], captured: bytes, payload: tuple[int, int] | None
 ) -> Packet: ...
-def restored_flow(names: Sequence[str], values: tuple[Any, ...]) -> Flow: ...
+def restored_flow(names: Sequence[str], values: tuple[Any, ...], features: int) -> Flow: ...
 def restored_call(names: Sequence[str], values: tuple[Any, ...]) -> Call: ...
 def restored_batch(
     name: str,
@@ -318,6 +318,8 @@ class Capture:
     def closed(self) -> bool: ...
     @property
     def damage(self) -> Exception | None: ...
+    @property
+    def index_fault(self) -> Exception | None: ...
     def close(self) -> None: ...
     def stop(self) -> None: ...
     def live_counts(self) -> dict[str, int] | None: ...
@@ -548,10 +550,19 @@ class Packet:
         """Addresses in the answers of the DNS message, with commas between them."""
     @property
     def tls_sni(self) -> str | None:
-        """Server name in a TLS ClientHello that the packet begins."""
+        """Server name in a TLS ClientHello that the packet begins, over TCP or in an Initial packet of QUIC."""
     @property
     def http_host(self) -> str | None:
         """Host header of an HTTP/1 request that the packet begins."""
+    @property
+    def tls_version(self) -> str | None:
+        """Highest version of TLS that the ClientHello offers, such as 1.3."""
+    @property
+    def tls_alpn(self) -> str | None:
+        """Protocols that the ClientHello offers (ALPN), with commas between them."""
+    @property
+    def ja4(self) -> str | None:
+        """JA4 fingerprint of the ClientHello; null where the packet does not have all of it."""
     @property
     def captured(self) -> bytes:
         """The bytes that were captured."""
@@ -609,6 +620,177 @@ class Flow:
     @property
     def community_id(self) -> str:
         """Community ID v1 of the flow, with seed 0."""
+    @property
+    def rtt(self) -> int | None:
+        """Round trip between the recorder and the other side: from the initiator's SYN to the SYN-ACK, microseconds; null without both."""
+    @property
+    def rev_rtt(self) -> int | None:
+        """Round trip between the recorder and the initiator: from the SYN-ACK to the ACK, microseconds; null without both."""
+    @property
+    def retransmissions(self) -> int | None:
+        """TCP segments from the initiator that were sent again, as tshark's tcp.analysis.retransmission tells them."""
+    @property
+    def rev_retransmissions(self) -> int | None:
+        """TCP segments back to the initiator that were sent again."""
+    @property
+    def retransmitted_bytes(self) -> int | None:
+        """Payload bytes of the initiator's segments that were sent again."""
+    @property
+    def rev_retransmitted_bytes(self) -> int | None:
+        """Payload bytes of the segments back to the initiator that were sent again."""
+    @property
+    def out_of_order(self) -> int | None:
+        """TCP segments from the initiator that came behind later ones, as tshark's tcp.analysis.out_of_order tells them."""
+    @property
+    def rev_out_of_order(self) -> int | None:
+        """TCP segments back to the initiator that came behind later ones."""
+    @property
+    def lost_segments(self) -> int | None:
+        """Gaps in front of the initiator's TCP segments: what was sent before was not captured, or came later (tcp.analysis.lost_segment)."""
+    @property
+    def rev_lost_segments(self) -> int | None:
+        """Gaps in front of the TCP segments back to the initiator."""
+    @property
+    def duplicate_acks(self) -> int | None:
+        """TCP segments from the initiator that only repeat its last acknowledgement (tcp.analysis.duplicate_ack)."""
+    @property
+    def rev_duplicate_acks(self) -> int | None:
+        """TCP segments back to the initiator that only repeat the last acknowledgement."""
+    @property
+    def zero_windows(self) -> int | None:
+        """TCP segments from the initiator that close its window (tcp.analysis.zero_window)."""
+    @property
+    def rev_zero_windows(self) -> int | None:
+        """TCP segments back to the initiator that close the window."""
+    @property
+    def min_window(self) -> int | None:
+        """Smallest window that the initiator announced, bytes, scaled where the handshake was captured."""
+    @property
+    def rev_min_window(self) -> int | None:
+        """Smallest window that the other side announced, bytes."""
+    @property
+    def max_window(self) -> int | None:
+        """Largest window that the initiator announced, bytes, scaled where the handshake was captured."""
+    @property
+    def rev_max_window(self) -> int | None:
+        """Largest window that the other side announced, bytes."""
+    @property
+    def mss(self) -> int | None:
+        """Maximum segment size that the initiator takes, by its SYN, bytes."""
+    @property
+    def rev_mss(self) -> int | None:
+        """Maximum segment size that the other side takes, by its SYN, bytes."""
+    @property
+    def window_scale(self) -> int | None:
+        """Shift of the initiator's windows, by its SYN."""
+    @property
+    def rev_window_scale(self) -> int | None:
+        """Shift of the other side's windows, by its SYN."""
+    @property
+    def closed_by(self) -> str | None:
+        """The side that sent the first FIN or RST: src, the initiator, or dst; null where none did."""
+    @property
+    def conn_state(self) -> str | None:
+        """State of the connection in Zeek's letters: S0 no answer, S1 open, SF closed by both, REJ refused, RSTO and RSTR reset, OTH no handshake."""
+    @property
+    def history(self) -> str | None:
+        """History of the connection in Zeek's letters, large from the initiator: S SYN, H SYN-ACK, A ACK, D data, F FIN, R RST, G gap, T sent again."""
+    @property
+    def min_length(self) -> int | None:
+        """Smallest length of the initiator's packets, bytes on the wire."""
+    @property
+    def max_length(self) -> int | None:
+        """Largest length of the initiator's packets, bytes on the wire."""
+    @property
+    def mean_length(self) -> float | None:
+        """Mean length of the initiator's packets, bytes on the wire."""
+    @property
+    def std_length(self) -> float | None:
+        """Standard deviation of the length of the initiator's packets, bytes on the wire, of a sample; null of fewer than two."""
+    @property
+    def rev_min_length(self) -> int | None:
+        """Smallest length of the packets back to the initiator, bytes on the wire."""
+    @property
+    def rev_max_length(self) -> int | None:
+        """Largest length of the packets back to the initiator, bytes on the wire."""
+    @property
+    def rev_mean_length(self) -> float | None:
+        """Mean length of the packets back to the initiator, bytes on the wire."""
+    @property
+    def rev_std_length(self) -> float | None:
+        """Standard deviation of the length of the packets back to the initiator, bytes on the wire, of a sample; null of fewer than two."""
+    @property
+    def min_payload(self) -> int | None:
+        """Smallest payload of the initiator's packets that carry any, bytes."""
+    @property
+    def max_payload(self) -> int | None:
+        """Largest payload of the initiator's packets that carry any, bytes."""
+    @property
+    def mean_payload(self) -> float | None:
+        """Mean payload of the initiator's packets that carry any, bytes."""
+    @property
+    def std_payload(self) -> float | None:
+        """Standard deviation of the payload of the initiator's packets that carry any, bytes, of a sample; null of fewer than two."""
+    @property
+    def rev_min_payload(self) -> int | None:
+        """Smallest payload of the packets back to the initiator that carry any, bytes."""
+    @property
+    def rev_max_payload(self) -> int | None:
+        """Largest payload of the packets back to the initiator that carry any, bytes."""
+    @property
+    def rev_mean_payload(self) -> float | None:
+        """Mean payload of the packets back to the initiator that carry any, bytes."""
+    @property
+    def rev_std_payload(self) -> float | None:
+        """Standard deviation of the payload of the packets back to the initiator that carry any, bytes, of a sample; null of fewer than two."""
+    @property
+    def min_gap(self) -> int | None:
+        """Smallest time between two packets of the initiator, microseconds."""
+    @property
+    def max_gap(self) -> int | None:
+        """Largest time between two packets of the initiator, microseconds."""
+    @property
+    def mean_gap(self) -> float | None:
+        """Mean time between two packets of the initiator, microseconds."""
+    @property
+    def std_gap(self) -> float | None:
+        """Standard deviation of the time between two packets of the initiator, microseconds, of a sample; null of fewer than two."""
+    @property
+    def rev_min_gap(self) -> int | None:
+        """Smallest time between two packets back to the initiator, microseconds."""
+    @property
+    def rev_max_gap(self) -> int | None:
+        """Largest time between two packets back to the initiator, microseconds."""
+    @property
+    def rev_mean_gap(self) -> float | None:
+        """Mean time between two packets back to the initiator, microseconds."""
+    @property
+    def rev_std_gap(self) -> float | None:
+        """Standard deviation of the time between two packets back to the initiator, microseconds, of a sample; null of fewer than two."""
+    @property
+    def splt_lengths(self) -> str | None:
+        """Lengths of the first 20 packets, bytes on the wire, with commas between them, negative those back to the initiator."""
+    @property
+    def splt_gaps(self) -> str | None:
+        """Microseconds from the packet before to each of the first 20 packets, with commas between them; the first is empty."""
+    @property
+    def tls_sni(self) -> str | None:
+        """Server name in the initiator's TLS ClientHello, over TCP or QUIC."""
+    @property
+    def tls_version(self) -> str | None:
+        """Highest version of TLS that the ClientHello offers, such as 1.3."""
+    @property
+    def tls_alpn(self) -> str | None:
+        """Protocols that the ClientHello offers (ALPN), with commas between them."""
+    @property
+    def ja4(self) -> str | None:
+        """JA4 fingerprint of the ClientHello, which may come in several packets."""
+    @property
+    def dns_query(self) -> str | None:
+        """Name in the first DNS question of the initiator over UDP."""
+    @property
+    def http_host(self) -> str | None:
+        """Host header of the initiator's first HTTP/1 request."""
     def to_dict(self) -> dict[str, int | str | None]: ...
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, _memo: Any, /) -> Self: ...
@@ -686,6 +868,7 @@ class ThriftColumns:
     @property
     def columns(self) -> tuple[str, ...]: ...
     def batches(self) -> ThriftBatches: ...
+    def to_parquet(self, path: str | PathLike[str], **options: Unpack[_ParquetOptions]) -> int: ...
     def __array__(self, *_arguments: Any, **_keywords: Any) -> NoReturn: ...
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
     def __arrow_c_schema__(self) -> Any: ...

@@ -21,6 +21,7 @@ which say where. A program that reads columns has nothing then: an error ends th
 have the errors. Python's lock is not held while captures are read; Ctrl-C ends reading.
 """
 
+import operator
 import os
 
 from . import _bytewright
@@ -36,7 +37,7 @@ class Capture(OpenFile, Questions, _bytewright.Capture):
 
     Iterating gives the packets, each an object of its own. A path is read anew by each iteration.
 
-    `options` are those of `bytewright.options.CAPTURE`: `filter`, `flow`, `inner`, `jobs`, `damage`. There is by default one job
+    `options` are those of `bytewright.options.CAPTURE`: `filter`, `flow`, `inner`, `jobs`, `index`, `index_dir`, `damage`. There is by default one job
     for each core.
 
     Raises `FileNotFoundError` and its like where the file cannot be opened, `ArgumentError` where the filter is none, and
@@ -73,10 +74,21 @@ class Capture(OpenFile, Questions, _bytewright.Capture):
     def __iter__(self):
         return iter(Rows._frames(self))
 
+    def __getitem__(self, number):
+        """The packet with this number, from 1: read up to there, or out of its part where the capture has an index.
+
+        Raises `IndexError` where the capture has no such packet, or its options leave it out.
+        """
+        number = operator.index(number)
+        packet = self._frame(number) if 0 < number < 1 << 64 else None
+        if packet is None:
+            raise IndexError(f"expected the number of a packet of {self.name}, found {number}")
+        return packet
+
     def packets(self, *fields, **options):
         """The packets as `Rows` with these fields, of which iterating gives tuples; some common ones where none is named.
 
-        `options` are those of `bytewright.options.PACKETS`: `rows`, and `where`, a condition on packets, as the command's
+        `options` are those of `bytewright.options.PACKETS`: `rows`, `numbers`, and `where`, a condition on packets, as the command's
         --where: 'ts >= "2026-11-21T10:00Z" and port == 443'. Others are left out.
         """
         return Rows._packets([self], list(fields), **options)
@@ -324,6 +336,13 @@ def _sources(sources, options):
         else:
             found.append(Capture(source, **split(options, CAPTURE)[0]))
     return found
+
+
+def _files(source):
+    """The files that are meant, in order: patterns are replaced by those that match. Everything else stays."""
+    if isinstance(source, (list, tuple)):
+        return [file for one in source for file in _files(one)]
+    return _matches(source) if _is_pattern(source) else [source]
 
 
 def _refuse_options(capture, options):

@@ -11,6 +11,9 @@ None is an option that is not given.
 - `inner`: Follow tunnels such as GRE, VXLAN, GENEVE and GTP-U, and report the innermost IP header.
 - `vxlan_port`: A UDP port of VXLAN beside 4789 and 8472.
 - `jobs`: Threads that work in parallel. The results are the same.
+- `index`: Make the index of a capture as it is read to its end, so that later questions about a time, or packets by
+  their numbers, read only the parts that have them.
+- `index_dir`: The folder of the indexes of captures.
 - `damage`: "raise" for an error behind the rows before the damage, or "keep" for the rows alone, and a warning. A file
   that is no capture is an error in any case.
 
@@ -24,16 +27,21 @@ None is an option that is not given.
 
 - `rows`: Packets in a batch of columns at most.
 - `where`: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
+- `numbers`: Only packets with these numbers, such as "1000-1999" or "5,17,9000-"; the capture is read up to the last of
+  them.
 
 `COUNTS`: counting packets
 
 - `where`: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
+- `numbers`: Only packets with these numbers, such as "1000-1999" or "5,17,9000-"; the capture is read up to the last of
+  them.
 
 `FLOWS`: flows
 
 - `idle_timeout`: Seconds without a packet after which a flow has ended.
 - `active_timeout`: Seconds after which a flow has ended, even if it goes on; the rest is another flow.
 - `max_flows`: Flows that are open at one time; above it the quietest end early.
+- `features`: Features of each flow beside its sums and those that fields ask for.
 - `where`: A condition on flows, in the words of the command's --where; others are left out.
 
 `CALLS`: thrift calls
@@ -45,10 +53,12 @@ None is an option that is not given.
 
 `SUMS`: adding packets up
 
-- `by`: Fields that packets are grouped by.
+- `by`: What packets are grouped by: fields, host and port for both sides of each, networks such as src_ip/24.
 - `every`: Seconds of the intervals that packets are grouped by.
-- `top`: Groups at most, the largest by the first field that is added up, or else by packets.
+- `top`: Groups at most, the largest by the first sum or measure, or else by packets.
 - `where`: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
+- `numbers`: Only packets with these numbers, such as "1000-1999" or "5,17,9000-"; the capture is read up to the last of
+  them.
 
 `EXPORT`: columns for other programs
 
@@ -83,9 +93,11 @@ None is an option that is not given.
 
 - `create`: Make the file where it is missing.
 - `read_only`: Read beside others who write.
+- `exclusive`: Let nobody else write while it is open.
 - `sync`: When commits are made to survive a power cut: "interval" (within a second, and at the latest when it is
   closed), "commit" (before each commit returns) or "never".
-- `timeout`: Seconds to wait for another writer to close the file.
+- `timeout`: Longest wait in seconds for another writer: to end its transaction, or to close a file that it has for
+  itself.
 - `verify`: Check all of the file first.
 
 `READER`: reading binary files
@@ -115,6 +127,10 @@ None is an option that is not given.
 - `every`: Seconds of the intervals that rows are told apart by.
 - `top`: Rows at most, those with the most bytes.
 - `where`: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
+
+`INDEX`: index
+
+- `anew`: Make an index anew, also where there is one that fits.
 """
 
 CAPTURE = {
@@ -123,6 +139,8 @@ CAPTURE = {
     "inner": False,
     "vxlan_port": None,
     "jobs": None,
+    "index": False,
+    "index_dir": None,
     "damage": "raise",
 }
 LIVE = {
@@ -133,14 +151,17 @@ LIVE = {
 PACKETS = {
     "rows": 65536,
     "where": None,
+    "numbers": None,
 }
 COUNTS = {
     "where": None,
+    "numbers": None,
 }
 FLOWS = {
     "idle_timeout": None,
     "active_timeout": None,
     "max_flows": 1000000,
+    "features": "none",
     "where": None,
 }
 CALLS = {
@@ -154,6 +175,7 @@ SUMS = {
     "every": None,
     "top": None,
     "where": None,
+    "numbers": None,
 }
 EXPORT = {
     "timestamps": "ns",
@@ -181,8 +203,9 @@ REPORT = {
 TABLE = {
     "create": True,
     "read_only": False,
+    "exclusive": False,
     "sync": "interval",
-    "timeout": 0,
+    "timeout": 10,
     "verify": False,
 }
 READER = {
@@ -207,4 +230,7 @@ SERVICES = {
     "every": None,
     "top": None,
     "where": None,
+}
+INDEX = {
+    "anew": False,
 }

@@ -20,6 +20,7 @@ OUTPUT: dict[str, Any]
 WRITTEN_PACKET: dict[str, Any]
 ENDPOINTS: dict[str, Any]
 SERVICES: dict[str, Any]
+INDEX: dict[str, Any]
 
 class _CaptureOptions(TypedDict, total=False):
     filter: str | None
@@ -27,6 +28,8 @@ class _CaptureOptions(TypedDict, total=False):
     inner: bool | None
     vxlan_port: int | None
     jobs: int | None
+    index: bool | None
+    index_dir: str | PathLike[str] | None
     damage: Literal["raise", "keep"] | None
 
 class _LiveOptions(TypedDict, total=False):
@@ -37,14 +40,17 @@ class _LiveOptions(TypedDict, total=False):
 class _PacketsOptions(TypedDict, total=False):
     rows: int | None
     where: str | None
+    numbers: str | None
 
 class _CountsOptions(TypedDict, total=False):
     where: str | None
+    numbers: str | None
 
 class _FlowsOptions(TypedDict, total=False):
     idle_timeout: float | None
     active_timeout: float | None
     max_flows: int | None
+    features: Literal["none", "tcp", "lengths", "names", "all"] | None
     where: str | None
 
 class _CallsOptions(TypedDict, total=False):
@@ -58,6 +64,7 @@ class _SumsOptions(TypedDict, total=False):
     every: float | None
     top: int | None
     where: str | None
+    numbers: str | None
 
 class _ExportOptions(TypedDict, total=False):
     timestamps: Literal["ns", "us"] | None
@@ -83,6 +90,7 @@ class _ReportOptions(TypedDict, total=False):
 class _TableOptions(TypedDict, total=False):
     create: bool | None
     read_only: bool | None
+    exclusive: bool | None
     sync: Literal["interval", "commit", "never"] | None
     timeout: float | None
     verify: bool | None
@@ -108,3 +116,6 @@ class _ServicesOptions(TypedDict, total=False):
     every: float | None
     top: int | None
     where: str | None
+
+class _IndexOptions(TypedDict, total=False):
+    anew: bool | None

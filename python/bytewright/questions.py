@@ -3,7 +3,7 @@
 
 from ._bytewright import Rows
 
-__all__ = ["endpoints", "services"]
+__all__ = ["endpoints", "services", "index"]
 
 
 class Questions:
@@ -33,6 +33,17 @@ class Questions:
         """
         return Rows._summary("services", [self], True, **options)
 
+    def index(self, **options):
+        """Make the indexes of captures, files with which questions about a time and packets by their numbers need not
+        read a whole capture. An index lies beside its capture, as FILE.bwi, or in the folder that index_dir names; one
+        that fits is left as it is, and that of a capture that has grown is made longer.
+
+        The answer is `Rows` with the columns file, index, state, packets, parts, bytes, first_ts, last_ts.
+
+        `options` are those of `bytewright.options.INDEX`: `anew`.
+        """
+        return Rows._summary("index", [self], True, **options)
+
 
 def endpoints(*sources, **options):
     """Packets and bytes by IP address, sent and received, the addresses with the most bytes first. A packet counts for
@@ -58,6 +69,19 @@ def services(*sources, **options):
     `where`, and of `Capture`.
     """
     return _run("services", sources, options)
+
+
+def index(*sources, **options):
+    """Make the indexes of captures, files with which questions about a time and packets by their numbers need not read
+    a whole capture. An index lies beside its capture, as FILE.bwi, or in the folder that index_dir names; one that fits
+    is left as it is, and that of a capture that has grown is made longer.
+
+    The answer is `Rows` with the columns file, index, state, packets, parts, bytes, first_ts, last_ts.
+
+    The captures are read in this order as one run. Options are those of `bytewright.options.INDEX`, `anew`, and of
+    `Capture`.
+    """
+    return _run("index", sources, options)
 
 
 def _run(name, sources, options):

@@ -13,7 +13,8 @@ Values may be something else than strings, in all of a table: `values="integer"`
 "json" and "pickle" keep objects, and so does whatever has `dumps` and `loads`. A file remembers which, and is refused where
 it is opened for another. Reading pickled values runs what is in them: open only files that you trust with "pickle".
 
-Threads may share every object, and so may tasks: see `transaction`. A forked child may use tables in memory; a table in a file has to be opened again.
+Threads may share every object, and so may tasks: see `transaction`. A forked child may use tables in memory, and those in
+files.
 """
 
 import os
@@ -267,12 +268,13 @@ class _Table(_Entries):
     @classmethod
     def open(cls, path, *, text=True, values="string", **options):
         """Opens the table in the file at `path`, and makes the file where it is missing. `options` are those of
-        `bytewright.options.TABLE`: `create`, `read_only`, `sync`, `timeout` and `verify`.
+        `bytewright.options.TABLE`: `create`, `read_only`, `exclusive`, `sync`, `timeout` and `verify`.
 
         Commits reach the file whole and in their order, whatever happens; `sync` says when they are made to survive a
         power cut: "interval" (within a second, and at the latest when it is closed), "commit" (before each commit
-        returns) or "never". One process at a time writes to the file: `timeout` says how many seconds to wait for
-        another to go. `read_only` reads beside others who write. `verify` checks all of the file first.
+        returns) or "never". Processes write a file by turns, a transaction or a change each: `timeout` says how
+        many seconds to wait for another one, after which a change raises `LockError`. `exclusive` keeps other writers out.
+        `read_only` reads beside others who write. `verify` checks all of the file first.
 
         `values` says what the values are: "string", "integer" (`int` of 64 bits), "json", "pickle", or an object with `dumps`
         and `loads` such as a module, whose name the file remembers.

@@ -46,9 +46,13 @@ class Columns(_bytewright.ThriftColumns):
 
 
 def columns(cls, source, *paths, protocol="binary", framed=True, rows=65_536):
-    """Some fields of messages that follow each other as `Columns`, with no object for a message.
+    """Fields of messages that follow each other as `Columns`, with no object for a message.
 
-    `source`, `protocol` and `framed` are as for `decode_many`, `paths` as for `pluck`, each the name of a field with one value:
-    no list, set, map or struct. A message without a field has null there. `rows` is the most messages in a batch.
+    `source`, `protocol` and `framed` are as for `decode_many`, `paths` as for `pluck`; without any, all fields are columns. A
+    message without a field has null there. A struct, a list, a set or a map is a column of Arrow's structs, lists and maps, and a
+    path through a list has a list: "rows.columns.size". With `[]` behind a list or a set, and `{}` behind a map, there is a row for
+    each element or entry, with the columns of its parents repeated beside it: "rows[].columns[].size", "tags{}.key". All of
+    one call are in each other; a message whose list is empty has no row. Enums are numbers. `rows` is how many rows a batch has,
+    or those of one message that has more.
     """
     return Columns(cls, source, list(paths), protocol, framed, rows)

@@ -42,7 +42,7 @@ test_with() { # test_with PYTHON LIST ARGUMENTS...: in an environment with the p
 
 # Those of Spark have an environment of their own (python/tests/spark/run.sh). These need packages that only the newest environment has.
 with_peers=()
-for name in peers polars thrift_generated types; do with_peers+=(--ignore="$tests/test_$name.py"); done
+for name in peers polars polars_thrift thrift_generated thrift_parquet thrift_peers types; do with_peers+=(--ignore="$tests/test_$name.py"); done
 
 read -ra pythons <<<"${PYTHONS:-$(interpreters)}"
 newest=${pythons[-1]}

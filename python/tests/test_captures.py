@@ -7,6 +7,7 @@ import ast
 import datetime
 import gzip
 import io
+import itertools
 import json
 import os
 import pathlib
@@ -96,6 +97,8 @@ def test_columns_of_arrow_are_the_values_of_the_rows():
 
 def test_a_schema_says_what_its_fields_mean():
     schema = pyarrow.schema(bytewright.flows(WEB))
+    assert schema.names == list(next(iter(bytewright.flows(WEB))).to_dict())
+    schema = pyarrow.schema(bytewright.flows(WEB, features="all"))
     assert schema.names == names_of("flows")
     for name, _, is_nullable, meaning in _bytewright.schema_of("flows"):
         field = schema.field(name)
@@ -203,7 +206,7 @@ def test_stubs_say_of_fields_what_the_core_says(kind):
     closed = {"protocol", "outcome"}
     for name, data_type, is_nullable, meaning in _bytewright.schema_of(kind):
         is_text = data_type in ("address", "text") or name in closed
-        expected = ("str" if is_text else "int") + (" | None" if is_nullable else "")
+        expected = ("str" if is_text else "float" if data_type == "double" else "int") + (" | None" if is_nullable else "")
         assert told.pop(name) == (expected, meaning)
     assert set(told) <= {"captured", "payload"}
 
@@ -354,7 +357,7 @@ def test_wrong_arguments_are_refused_before_anything_is_read():
         Capture(WEB).flows(idle_timeout=-1)
     with pytest.raises(bytewright.ArgumentError, match="expected a capture, found none"):
         bytewright.flows()
-    with pytest.raises(TypeError, match=r"expected an option \(rows, where, filter, .*, damage\), found filtr; did you mean filter\?"):
+    with pytest.raises(TypeError, match=r"expected an option \(rows, where, numbers, filter, .*, damage\), found filtr; did you mean filter\?"):
         bytewright.packets(WEB, filtr="tcp")
     with pytest.raises(TypeError, match="expected idle_timeout to be a number of seconds, found str"):
         bytewright.flows(WEB, idle_timeout="60")
@@ -367,8 +370,15 @@ def test_none_is_an_option_that_is_not_given():
     assert list(bytewright.packets(WEB, rows=None, where=None, filter=None, inner=None, jobs=None, damage=None)) == list(plain)
 
 
+@pytest.mark.parametrize("features", ["none", "tcp", "lengths", "all"])
+def test_pickled_flows_keep_their_features(features):
+    for flow in itertools.islice(bytewright.flows(WEB, features=features), 50):
+        again = pickle.loads(pickle.dumps(flow))
+        assert again == flow and again.to_dict() == flow.to_dict()
+
+
 def test_options_are_told_with_their_defaults():
-    assert bytewright.options.FLOWS == {"idle_timeout": None, "active_timeout": None, "max_flows": 1_000_000, "where": None}
+    assert bytewright.options.FLOWS == {"idle_timeout": None, "active_timeout": None, "max_flows": 1_000_000, "features": "none", "where": None}
     assert "`max_flows`: Flows that are open at one time" in bytewright.options.__doc__
     with pytest.raises(FileNotFoundError):
         Capture("missing.pcap")

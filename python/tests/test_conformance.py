@@ -4,6 +4,7 @@ Method: the cases of `conformance/`, which its README explains. What this runner
 """
 
 import asyncio
+import contextlib
 import io
 import itertools
 import json
@@ -153,10 +154,18 @@ def refused(step):
 
 
 @cases("captures")
-def test_captures(case):
-    check_keys(case, "name", "capture", "cut", "do", "fields", "field", "rows", "count", "counts", "by", "every", "question", "options", "raises")
+def test_captures(case, tmp_path):
+    known = "name capture cut indexed do fields field number rows count counts by every question options raises"
+    check_keys(case, *known.split())
     path = ROOT / "samples" / case["capture"]
-    source = io.BytesIO(path.read_bytes()[: -case["cut"]]) if "cut" in case else path
+    content = path.read_bytes()[: -case["cut"]] if "cut" in case else path.read_bytes()
+    source = io.BytesIO(content) if "cut" in case else path
+    if "indexed" in case:
+        source = tmp_path / "indexed"
+        source.write_bytes(content)
+        with contextlib.suppress(bytewright.Error):
+            list(bytewright.Capture(source).index())
+        assert (tmp_path / "indexed.bwi").exists()
     capture = bytewright.Capture(source)
     if case["do"] == "count_by":
         counts = capture.count_by(case["field"])
@@ -169,7 +178,8 @@ def test_captures(case):
         return
     asks = {
         "packets": lambda: capture.packets(*case["fields"]),
-        "flows": capture.flows,
+        "flows": lambda: capture.flows(**case.get("options", {})),
+        "frame": lambda: framed(capture, case["number"]),
         "ask": lambda: getattr(capture, case["question"])(**case["options"]),
     }
     asked = asks[case["do"]]()
@@ -182,6 +192,13 @@ def test_captures(case):
     else:
         assert "raises" not in case
     assert rows[: len(case["rows"])] == case["rows"] and len(rows) == case["count"]
+
+
+def framed(capture, number):
+    try:
+        return [capture[number]]
+    except IndexError:
+        return []
 
 
 # Records.
@@ -222,8 +239,16 @@ def messages():
 
 @cases("thrift")
 def test_thrift(case, messages):
-    check_keys(case, "name", "type", "protocol", "message", "gives", "encodes", "raises", "offset")
+    check_keys(case, "name", "type", "protocol", "message", "gives", "encodes", "raises", "offset", "columns", "plucks")
     cls, message = getattr(messages, case["type"]), bytes.fromhex(case["message"])
+    if "columns" in case:
+        rows = thrift.columns(cls, message, *case["columns"], protocol=case["protocol"], framed=False)
+        assert [[plain(each) for each in row] for row in rows] == case["gives"]
+        return
+    if "plucks" in case:
+        plucked = thrift.pluck(cls, message, *case["plucks"], protocol=case["protocol"])
+        assert [plain(each) for each in plucked] == case["gives"]
+        return
     if "raises" in case:
         with pytest.raises(ERRORS[case["raises"]]) as raised:
             thrift.decode(cls, message, case["protocol"])

@@ -436,13 +436,14 @@ def test_a_forked_child_has_a_copy_of_a_table_in_memory(kind):
     assert table["a"].startswith("of a thread") and len(table) == 1
 
 
-def test_a_forked_child_has_to_open_a_file_again(kind, tmp_path):
+def test_a_forked_child_only_reads_a_file_that_its_parent_has_for_itself(kind, tmp_path):
     path = tmp_path / f"t.{ENDINGS[kind]}"
-    with kind.open(path) as table:
+    with kind.open(path, exclusive=True) as table:
         table["a"] = "1"
         table.sync()
 
         def child():
+            assert table["a"] == "1"
             with pytest.raises(bytewright.ClosedError, match="forked|process"):
                 table["a"] = "2"
             with kind.open(path, read_only=True) as again:
@@ -487,9 +488,9 @@ def test_what_the_system_refuses_is_an_os_error(kind, tmp_path):
 
 def test_errors_are_pythons_own_where_one_fits(tmp_path):
     path = tmp_path / "t.bwh"
-    with HashTable.open(path):
+    with HashTable.open(path, exclusive=True):
         with pytest.raises(bytewright.LockError) as raised:
-            HashTable.open(path)
+            HashTable.open(path, timeout=0)
         assert isinstance(raised.value, BlockingIOError) and isinstance(raised.value, bytewright.Error)
         begun = time.monotonic()
         with pytest.raises(bytewright.LockError):

@@ -598,8 +598,8 @@ def test_columns_have_arrow_types():
 
 
 def test_wrong_columns_are_refused():
-    with pytest.raises(bytewright.ArgumentError, match="one value for a column"):
-        thrift.columns(RICH.Rich, b"", "ints")
+    with pytest.raises(bytewright.ArgumentError, match="in each other, found strings"):
+        thrift.columns(RICH.Rich, b"", "ints[]", "strings[]")
     with pytest.raises(bytewright.ArgumentError, match="rows above 0"):
         thrift.columns(RICH.Rich, b"", "flag", rows=0)
     with pytest.raises(FileNotFoundError):

@@ -4,75 +4,23 @@ Method: classes that apache's compiler made, and classes of thriftpy2, of the sa
 objects go through the library and through us, in both directions and both protocols.
 """
 
-import importlib
-import subprocess
-import sys
-
 import pytest
 import thrift_messages
 
 import bytewright
 from bytewright import thrift
+from thrift_libraries import Apache, Thriftpy2
 
 PROTOCOLS = ["binary", "compact"]
 IDL = thrift_messages.IDL + 'exception Failed { 1: string message, 2: i32 code }\nstruct Empty {}\n'
-
-
-class Apache:
-    set_of = set
-
-    def __init__(self, folder, options):
-        from thrift import TSerialization
-        from thrift.protocol import TBinaryProtocol, TCompactProtocol
-
-        (folder / "generated_messages.thrift").write_text(IDL)
-        package = "generated_" + "_".join(options.split(","))
-        command = ["thrift", "--gen", f"py:{options}", "-out", folder, folder / "generated_messages.thrift"]
-        subprocess.run(command, check=True, capture_output=True)
-        (folder / "generated_messages").rename(folder / package)
-        sys.path.insert(0, str(folder))
-        self.made = importlib.import_module(package + ".ttypes")
-        sys.path.remove(str(folder))
-        self.library = TSerialization
-        self.factories = {
-            "binary": TBinaryProtocol.TBinaryProtocolAcceleratedFactory(),
-            "compact": TCompactProtocol.TCompactProtocolAcceleratedFactory(),
-        }
-
-    def encode(self, one, protocol):
-        return self.library.serialize(one, self.factories[protocol])
-
-    def decode(self, cls, message, protocol):
-        return self.library.deserialize(cls(), message, self.factories[protocol])
-
-
-class Thriftpy2:
-    set_of = list
-
-    def __init__(self, folder):
-        import thriftpy2
-        from thriftpy2 import utils
-        from thriftpy2.protocol import TCompactProtocolFactory
-        from thriftpy2.protocol.cybin import TCyBinaryProtocolFactory
-
-        (folder / "messages.thrift").write_text(IDL)
-        self.made = thriftpy2.load(str(folder / "messages.thrift"), module_name="messages_thrift")
-        self.library = utils
-        self.factories = {"binary": TCyBinaryProtocolFactory(), "compact": TCompactProtocolFactory()}
-
-    def encode(self, one, protocol):
-        return self.library.serialize(one, self.factories[protocol])
-
-    def decode(self, cls, message, protocol):
-        return self.library.deserialize(cls(), message, self.factories[protocol])
 
 
 @pytest.fixture(scope="module", params=["apache", "apache with slots", "thriftpy2"])
 def library(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("generated")
     if request.param == "thriftpy2":
-        return Thriftpy2(folder)
-    return Apache(folder, "slots" if "slots" in request.param else "")
+        return Thriftpy2(folder, IDL)
+    return Apache(folder, IDL, "slots" if "slots" in request.param else "")
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -114,20 +62,11 @@ struct Plain { 1: map<map<i32, string>, i32> keys, 2: set<Place> places, 3: map<
 """
 
 
-def frozen_of_apache(folder):
-    (folder / "frozen_messages.thrift").write_text(FROZEN)
-    subprocess.run(["thrift", "--gen", "py", "-out", folder, folder / "frozen_messages.thrift"], check=True, capture_output=True)
-    sys.path.insert(0, str(folder))
-    made = importlib.import_module("frozen_messages.ttypes")
-    sys.path.remove(str(folder))
-    return made
-
-
 def test_maps_that_do_not_change_are_those_of_apaches_library(tmp_path):
     from thrift import TSerialization
     from thrift.Thrift import TFrozenDict
 
-    made = frozen_of_apache(tmp_path)
+    made = Apache(tmp_path, FROZEN).made
     names = TFrozenDict({1: "a"})
     one = made.Frozen(keys={names: 2}, members={TFrozenDict({1: (2, 3)})}, values={5: names}, rows=([1], [2]))
     message = TSerialization.serialize(one)
@@ -140,7 +79,7 @@ def test_maps_that_do_not_change_are_those_of_apaches_library(tmp_path):
 
 
 def test_objects_without_a_hash_are_told_where_one_is_needed(tmp_path):
-    made = frozen_of_apache(tmp_path)
+    made = Apache(tmp_path, FROZEN).made
     of_key = b"\x0d\0\3\x0c\x08\0\0\0\1\x08\0\1\0\0\0\1\0\0\0\0\2\0"
     for message in (thrift.encode(made.Plain(places=[made.Place(x=1)])), of_key):
         with pytest.raises(bytewright.ArgumentError, match="expected a class with __hash__ .* found Place; define"):

@@ -108,7 +108,7 @@ class Tables(Operation):
     def second(self):
         for kind, name in ((HashTable, "t.bwh"), (TreeTable, "t.bwt")):
             with pytest.raises(LockError):
-                kind.open(self.folder / name)
+                kind.open(self.folder / name, exclusive=True, timeout=0)
             with kind.open(self.folder / name, read_only=True) as table:
                 assert all(ENTRIES[key] == value for key, value in table.items() if key in ENTRIES)
 
@@ -160,7 +160,7 @@ class OpenATable(Operation):
         with HashTable.open(self.folder / "o.bwh"), TreeTable.open(self.folder / "o.bwt"):
             for kind, name in ((HashTable, "o.bwh"), (TreeTable, "o.bwt")):
                 with pytest.raises(LockError):
-                    kind.open(self.folder / name)
+                    kind.open(self.folder / name, exclusive=True, timeout=0)
 
 
 class ReadAnEntry(Tables):
@@ -574,7 +574,11 @@ class WriteWhatWasReadToAFile(Captures):
         rows = self.capture.packets("length").to_parquet(paths[0])
         bytewright.report(CAPTURE, into=paths[1], title="t")
         written = self.capture.write_to(paths[2])
-        return rows, paths[1].stat().st_size > 1000, written["packets"], len(list(Capture(paths[2])))
+        index = paths[2].with_suffix(".pcap.bwi")
+        index.unlink(missing_ok=True)
+        indexed = list(bytewright.index(paths[2]))[0][3], list(Capture(paths[2]).index())[0][3]
+        index.unlink()
+        return rows, paths[1].stat().st_size > 1000, written["packets"], indexed, len(list(Capture(paths[2])))
 
     def grow(self):
         table = Capture(CAPTURE)
@@ -651,14 +655,17 @@ LOGS = thrift.load(ROOT / "samples" / "log.thrift")
 
 
 class ReadAThriftMessage(Operation):
+    files = ("messages.parquet",)
     MESSAGE = thrift.encode(LOGS.Entry(time=7, host="x" * 1000))
 
     def run(self):
         framed = len(self.MESSAGE).to_bytes(4, "big") + self.MESSAGE
         entries = list(thrift.decode_many(LOGS.Entry, framed * 20))
         columns = thrift.columns(LOGS.Entry, framed * 20, "time")
-        plucked = thrift.pluck(LOGS.Entry, self.MESSAGE, "time")
-        return thrift.decode(LOGS.Entry, self.MESSAGE), entries, plucked, list(columns), [len(batch) for batch in columns.batches()]
+        whole = list(thrift.columns(LOGS.Entry, framed * 20))
+        plucked = (thrift.pluck(LOGS.Entry, self.MESSAGE, "time"), whole)
+        written = columns.to_parquet(self.path("messages.parquet"))
+        return thrift.decode(LOGS.Entry, self.MESSAGE), entries, plucked, list(columns), [len(batch) for batch in columns.batches()], written
 
     def itself(self):
         class Source(io.RawIOBase):
@@ -968,13 +975,13 @@ METHODS = {
     "merge flows into a store": ["flows", "FlowStore.merge", "FlowStore.captures", "FlowStore.close"],
     "walk a store of flows": ["FlowStore"],
     "write packets to a capture": [f"CaptureWriter.{name}" for name in ("write", "close", "discard")],
-    "write what was read to a file": ["Capture.write_to", "Rows.to_parquet", "report"],
+    "write what was read to a file": ["Capture.write_to", "Capture.index", "Rows.to_parquet", "index", "report"],
     "read values from a stream": [f"Reader.{name}" for name in "at_end close find iter_unpack peek read readinto records seek skip".split()]
     + ["Reader.unpack", "Reader.unpack_records", "Reader.NUMBER"],
     "write values to a stream": [f"Writer.{name}" for name in "close discard flush open replace seek write".split()] + ["Writer.NUMBER"],
     "read a Thrift message": [
         *(f"thrift.{name}" for name in ("decode", "decode_many", "pluck", "columns")),
-        *(f"thrift.Columns.{name}" for name in ("batches", "to_pandas", "to_polars")),
+        *(f"thrift.Columns.{name}" for name in ("batches", "to_pandas", "to_parquet", "to_polars")),
     ],
     "write a Thrift message": ["thrift.encode"],
     "read a Thrift IDL file": ["thrift.load"],
@@ -985,7 +992,8 @@ PLAIN = {
     *(f"Snapshot.{name}" for name in ("closed", "text")),
     *(f"Batch.{name}" for name in ("columns", "to_dict", "to_pandas", "to_polars")),
     *("Cursor.key", "Cursor.value", "Rows.columns", "Rows.damage", "Call.to_dict", "Flow.to_dict"),
-    *("Packet.captured", "Packet.payload", "Packet.to_dict", "Capture.closed", "Capture.damage", "Capture.name", "Capture.live_counts"),
+    *("Packet.captured", "Packet.payload", "Packet.to_dict"),
+    *(f"Capture.{name}" for name in ("closed", "damage", "index_fault", "name", "live_counts")),
     *("CaptureWriter.closed", "CaptureWriter.name", "FlowStore.closed", "FlowStore.name", "Reader.closed", "Reader.compression"),
     *("Reader.name", "Reader.size", "Reader.tell", "Writer.closed", "Writer.name", "Writer.tell"),
     *(f"thrift.FrozenDict.{name}" for name in dir(dict) if not name.startswith("_")),

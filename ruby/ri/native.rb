@@ -13,6 +13,14 @@ module Bytewright
     # @return [FormatError, TruncatedError, LimitError, nil] nil where there was none, or without +damage: :keep+
 
     ##
+    # :method: index_fault
+    # :call-seq:
+    #   index_fault() -> Error?
+    #
+    # Reason why the index of the capture was not used, or could not be made beside another answer.
+    # @return [Error, nil] nil where there was no index, or it was used
+
+    ##
     # :method: stop
     # :call-seq:
     #   stop() -> nil
@@ -312,7 +320,7 @@ module Bytewright
     # :call-seq:
     #   tls_sni() -> String?
     #
-    # Server name in a TLS ClientHello that the packet begins.
+    # Server name in a TLS ClientHello that the packet begins, over TCP or in an Initial packet of QUIC.
 
     ##
     # :method: http_host
@@ -320,6 +328,27 @@ module Bytewright
     #   http_host() -> String?
     #
     # Host header of an HTTP/1 request that the packet begins.
+
+    ##
+    # :method: tls_version
+    # :call-seq:
+    #   tls_version() -> String?
+    #
+    # Highest version of TLS that the ClientHello offers, such as 1.3.
+
+    ##
+    # :method: tls_alpn
+    # :call-seq:
+    #   tls_alpn() -> String?
+    #
+    # Protocols that the ClientHello offers (ALPN), with commas between them.
+
+    ##
+    # :method: ja4
+    # :call-seq:
+    #   ja4() -> String?
+    #
+    # JA4 fingerprint of the ClientHello; null where the packet does not have all of it.
 
     ##
     # :method: truncated?
@@ -588,6 +617,405 @@ module Bytewright
     #   community_id() -> String
     #
     # Community ID v1 of the flow, with seed 0.
+
+    ##
+    # :method: rtt
+    # :call-seq:
+    #   rtt() -> Integer?
+    #
+    # Round trip between the recorder and the other side: from the initiator's SYN to the SYN-ACK, microseconds; null without both.
+
+    ##
+    # :method: rev_rtt
+    # :call-seq:
+    #   rev_rtt() -> Integer?
+    #
+    # Round trip between the recorder and the initiator: from the SYN-ACK to the ACK, microseconds; null without both.
+
+    ##
+    # :method: retransmissions
+    # :call-seq:
+    #   retransmissions() -> Integer?
+    #
+    # TCP segments from the initiator that were sent again, as tshark's tcp.analysis.retransmission tells them.
+
+    ##
+    # :method: rev_retransmissions
+    # :call-seq:
+    #   rev_retransmissions() -> Integer?
+    #
+    # TCP segments back to the initiator that were sent again.
+
+    ##
+    # :method: retransmitted_bytes
+    # :call-seq:
+    #   retransmitted_bytes() -> Integer?
+    #
+    # Payload bytes of the initiator's segments that were sent again.
+
+    ##
+    # :method: rev_retransmitted_bytes
+    # :call-seq:
+    #   rev_retransmitted_bytes() -> Integer?
+    #
+    # Payload bytes of the segments back to the initiator that were sent again.
+
+    ##
+    # :method: out_of_order
+    # :call-seq:
+    #   out_of_order() -> Integer?
+    #
+    # TCP segments from the initiator that came behind later ones, as tshark's tcp.analysis.out_of_order tells them.
+
+    ##
+    # :method: rev_out_of_order
+    # :call-seq:
+    #   rev_out_of_order() -> Integer?
+    #
+    # TCP segments back to the initiator that came behind later ones.
+
+    ##
+    # :method: lost_segments
+    # :call-seq:
+    #   lost_segments() -> Integer?
+    #
+    # Gaps in front of the initiator's TCP segments: what was sent before was not captured, or came later (tcp.analysis.lost_segment).
+
+    ##
+    # :method: rev_lost_segments
+    # :call-seq:
+    #   rev_lost_segments() -> Integer?
+    #
+    # Gaps in front of the TCP segments back to the initiator.
+
+    ##
+    # :method: duplicate_acks
+    # :call-seq:
+    #   duplicate_acks() -> Integer?
+    #
+    # TCP segments from the initiator that only repeat its last acknowledgement (tcp.analysis.duplicate_ack).
+
+    ##
+    # :method: rev_duplicate_acks
+    # :call-seq:
+    #   rev_duplicate_acks() -> Integer?
+    #
+    # TCP segments back to the initiator that only repeat the last acknowledgement.
+
+    ##
+    # :method: zero_windows
+    # :call-seq:
+    #   zero_windows() -> Integer?
+    #
+    # TCP segments from the initiator that close its window (tcp.analysis.zero_window).
+
+    ##
+    # :method: rev_zero_windows
+    # :call-seq:
+    #   rev_zero_windows() -> Integer?
+    #
+    # TCP segments back to the initiator that close the window.
+
+    ##
+    # :method: min_window
+    # :call-seq:
+    #   min_window() -> Integer?
+    #
+    # Smallest window that the initiator announced, bytes, scaled where the handshake was captured.
+
+    ##
+    # :method: rev_min_window
+    # :call-seq:
+    #   rev_min_window() -> Integer?
+    #
+    # Smallest window that the other side announced, bytes.
+
+    ##
+    # :method: max_window
+    # :call-seq:
+    #   max_window() -> Integer?
+    #
+    # Largest window that the initiator announced, bytes, scaled where the handshake was captured.
+
+    ##
+    # :method: rev_max_window
+    # :call-seq:
+    #   rev_max_window() -> Integer?
+    #
+    # Largest window that the other side announced, bytes.
+
+    ##
+    # :method: mss
+    # :call-seq:
+    #   mss() -> Integer?
+    #
+    # Maximum segment size that the initiator takes, by its SYN, bytes.
+
+    ##
+    # :method: rev_mss
+    # :call-seq:
+    #   rev_mss() -> Integer?
+    #
+    # Maximum segment size that the other side takes, by its SYN, bytes.
+
+    ##
+    # :method: window_scale
+    # :call-seq:
+    #   window_scale() -> Integer?
+    #
+    # Shift of the initiator's windows, by its SYN.
+
+    ##
+    # :method: rev_window_scale
+    # :call-seq:
+    #   rev_window_scale() -> Integer?
+    #
+    # Shift of the other side's windows, by its SYN.
+
+    ##
+    # :method: closed_by
+    # :call-seq:
+    #   closed_by() -> String?
+    #
+    # The side that sent the first FIN or RST: src, the initiator, or dst; null where none did.
+
+    ##
+    # :method: conn_state
+    # :call-seq:
+    #   conn_state() -> String?
+    #
+    # State of the connection in Zeek's letters: S0 no answer, S1 open, SF closed by both, REJ refused, RSTO and RSTR reset, OTH no handshake.
+
+    ##
+    # :method: history
+    # :call-seq:
+    #   history() -> String?
+    #
+    # History of the connection in Zeek's letters, large from the initiator: S SYN, H SYN-ACK, A ACK, D data, F FIN, R RST, G gap, T sent again.
+
+    ##
+    # :method: min_length
+    # :call-seq:
+    #   min_length() -> Integer?
+    #
+    # Smallest length of the initiator's packets, bytes on the wire.
+
+    ##
+    # :method: max_length
+    # :call-seq:
+    #   max_length() -> Integer?
+    #
+    # Largest length of the initiator's packets, bytes on the wire.
+
+    ##
+    # :method: mean_length
+    # :call-seq:
+    #   mean_length() -> Float?
+    #
+    # Mean length of the initiator's packets, bytes on the wire.
+
+    ##
+    # :method: std_length
+    # :call-seq:
+    #   std_length() -> Float?
+    #
+    # Standard deviation of the length of the initiator's packets, bytes on the wire, of a sample; null of fewer than two.
+
+    ##
+    # :method: rev_min_length
+    # :call-seq:
+    #   rev_min_length() -> Integer?
+    #
+    # Smallest length of the packets back to the initiator, bytes on the wire.
+
+    ##
+    # :method: rev_max_length
+    # :call-seq:
+    #   rev_max_length() -> Integer?
+    #
+    # Largest length of the packets back to the initiator, bytes on the wire.
+
+    ##
+    # :method: rev_mean_length
+    # :call-seq:
+    #   rev_mean_length() -> Float?
+    #
+    # Mean length of the packets back to the initiator, bytes on the wire.
+
+    ##
+    # :method: rev_std_length
+    # :call-seq:
+    #   rev_std_length() -> Float?
+    #
+    # Standard deviation of the length of the packets back to the initiator, bytes on the wire, of a sample; null of fewer than two.
+
+    ##
+    # :method: min_payload
+    # :call-seq:
+    #   min_payload() -> Integer?
+    #
+    # Smallest payload of the initiator's packets that carry any, bytes.
+
+    ##
+    # :method: max_payload
+    # :call-seq:
+    #   max_payload() -> Integer?
+    #
+    # Largest payload of the initiator's packets that carry any, bytes.
+
+    ##
+    # :method: mean_payload
+    # :call-seq:
+    #   mean_payload() -> Float?
+    #
+    # Mean payload of the initiator's packets that carry any, bytes.
+
+    ##
+    # :method: std_payload
+    # :call-seq:
+    #   std_payload() -> Float?
+    #
+    # Standard deviation of the payload of the initiator's packets that carry any, bytes, of a sample; null of fewer than two.
+
+    ##
+    # :method: rev_min_payload
+    # :call-seq:
+    #   rev_min_payload() -> Integer?
+    #
+    # Smallest payload of the packets back to the initiator that carry any, bytes.
+
+    ##
+    # :method: rev_max_payload
+    # :call-seq:
+    #   rev_max_payload() -> Integer?
+    #
+    # Largest payload of the packets back to the initiator that carry any, bytes.
+
+    ##
+    # :method: rev_mean_payload
+    # :call-seq:
+    #   rev_mean_payload() -> Float?
+    #
+    # Mean payload of the packets back to the initiator that carry any, bytes.
+
+    ##
+    # :method: rev_std_payload
+    # :call-seq:
+    #   rev_std_payload() -> Float?
+    #
+    # Standard deviation of the payload of the packets back to the initiator that carry any, bytes, of a sample; null of fewer than two.
+
+    ##
+    # :method: min_gap
+    # :call-seq:
+    #   min_gap() -> Integer?
+    #
+    # Smallest time between two packets of the initiator, microseconds.
+
+    ##
+    # :method: max_gap
+    # :call-seq:
+    #   max_gap() -> Integer?
+    #
+    # Largest time between two packets of the initiator, microseconds.
+
+    ##
+    # :method: mean_gap
+    # :call-seq:
+    #   mean_gap() -> Float?
+    #
+    # Mean time between two packets of the initiator, microseconds.
+
+    ##
+    # :method: std_gap
+    # :call-seq:
+    #   std_gap() -> Float?
+    #
+    # Standard deviation of the time between two packets of the initiator, microseconds, of a sample; null of fewer than two.
+
+    ##
+    # :method: rev_min_gap
+    # :call-seq:
+    #   rev_min_gap() -> Integer?
+    #
+    # Smallest time between two packets back to the initiator, microseconds.
+
+    ##
+    # :method: rev_max_gap
+    # :call-seq:
+    #   rev_max_gap() -> Integer?
+    #
+    # Largest time between two packets back to the initiator, microseconds.
+
+    ##
+    # :method: rev_mean_gap
+    # :call-seq:
+    #   rev_mean_gap() -> Float?
+    #
+    # Mean time between two packets back to the initiator, microseconds.
+
+    ##
+    # :method: rev_std_gap
+    # :call-seq:
+    #   rev_std_gap() -> Float?
+    #
+    # Standard deviation of the time between two packets back to the initiator, microseconds, of a sample; null of fewer than two.
+
+    ##
+    # :method: splt_lengths
+    # :call-seq:
+    #   splt_lengths() -> String?
+    #
+    # Lengths of the first 20 packets, bytes on the wire, with commas between them, negative those back to the initiator.
+
+    ##
+    # :method: splt_gaps
+    # :call-seq:
+    #   splt_gaps() -> String?
+    #
+    # Microseconds from the packet before to each of the first 20 packets, with commas between them; the first is empty.
+
+    ##
+    # :method: tls_sni
+    # :call-seq:
+    #   tls_sni() -> String?
+    #
+    # Server name in the initiator's TLS ClientHello, over TCP or QUIC.
+
+    ##
+    # :method: tls_version
+    # :call-seq:
+    #   tls_version() -> String?
+    #
+    # Highest version of TLS that the ClientHello offers, such as 1.3.
+
+    ##
+    # :method: tls_alpn
+    # :call-seq:
+    #   tls_alpn() -> String?
+    #
+    # Protocols that the ClientHello offers (ALPN), with commas between them.
+
+    ##
+    # :method: ja4
+    # :call-seq:
+    #   ja4() -> String?
+    #
+    # JA4 fingerprint of the ClientHello, which may come in several packets.
+
+    ##
+    # :method: dns_query
+    # :call-seq:
+    #   dns_query() -> String?
+    #
+    # Name in the first DNS question of the initiator over UDP.
+
+    ##
+    # :method: http_host
+    # :call-seq:
+    #   http_host() -> String?
+    #
+    # Host header of the initiator's first HTTP/1 request.
 
     ##
     # :method: []

@@ -151,11 +151,24 @@ class ConformanceTest < TestCase
   # Captures.
 
   def run_captures(test)
-    check_keys(test, "name", "capture", "cut", "do", "fields", "field", "rows", "count", "counts", "by", "every", "question", "options",
-               "raises")
+    check_keys(test, "name", "capture", "cut", "indexed", "do", "fields", "field", "number", "rows", "count", "counts", "by", "every",
+               "question", "options", "raises")
     path = File.join(ROOT, "samples", test.fetch("capture"))
+    return run_indexed(path, test) if test["indexed"]
+
     source = test.key?("cut") ? StringIO.new(File.binread(path)[0...-test["cut"]]) : path
     Bytewright::Capture.open(source) { |capture| compare_capture(capture, test) }
+  end
+
+  # The capture in a folder of its own, with its index.
+  def run_indexed(path, test)
+    Dir.mktmpdir do |folder|
+      copy = File.join(folder, "indexed")
+      File.binwrite(copy, File.binread(path)[0...(test.key?("cut") ? -test["cut"] : nil)])
+      failure { Bytewright::Capture.index(copy) }
+      assert_path_exists("#{copy}.bwi")
+      Bytewright::Capture.open(copy) { |capture| compare_capture(capture, test) }
+    end
   end
 
   def compare_capture(capture, test)
@@ -169,7 +182,8 @@ class ConformanceTest < TestCase
       when "packets" then capture.each { |packet| rows << packet.values_at(*fields) }
       when "sum" then rows = capture.sum(*fields, by: test.fetch("by").map(&:to_sym), every: test["every"]).map(&:values)
       when "ask" then rows = capture.public_send(test.fetch("question"), **test.fetch("options").transform_keys(&:to_sym)).map(&:values)
-      when "flows" then capture.flows.each { |flow| rows << fields.map { |field| flow.public_send(field) } }
+      when "frame" then rows = [capture[test.fetch("number")]].compact.map { |packet| packet.values_at(*fields) }
+      when "flows" then capture.flows(**test.fetch("options", {}).transform_keys(&:to_sym)).each { |flow| rows << fields.map { |field| flow.public_send(field) } }
       else flunk("an operation that the runner does not know: #{test["do"]}")
       end
     end
@@ -194,10 +208,12 @@ class ConformanceTest < TestCase
   # Thrift.
 
   def run_thrift(test)
-    check_keys(test, "name", "type", "protocol", "message", "gives", "encodes", "raises", "offset")
+    check_keys(test, "name", "type", "protocol", "message", "gives", "encodes", "raises", "offset", "columns", "plucks")
     skip unless defined?(::Thrift)
     klass, bytes = self.class.messages.const_get(test.fetch("type")), [test.fetch("message")].pack("H*")
     protocol, found = test.fetch("protocol").to_sym, nil
+    return check_fields(test, klass, bytes, protocol) if test.key?("columns") || test.key?("plucks")
+
     told = failure { found = Bytewright::Thrift.decode(klass, bytes, protocol: protocol) }
     return assert_equal([ERRORS.fetch(test["raises"]), test.fetch("offset")], told) if test.key?("raises")
 
@@ -206,14 +222,25 @@ class ConformanceTest < TestCase
     assert_equal(bytes, Bytewright::Thrift.encode(found, protocol: protocol)) if test.fetch("encodes", true)
   end
 
+  def check_fields(test, klass, bytes, protocol)
+    found = if test.key?("columns")
+              columns = Bytewright::Thrift.columns(klass, bytes, *test["columns"], protocol: protocol, framed: false)
+              columns.names.map { |name| columns.values(name) }.transpose
+            else
+              Bytewright::Thrift.pluck(klass, bytes, *test["plucks"], protocol: protocol)
+            end
+    assert_equal(test.fetch("gives"), plain(found))
+  end
+
   def plain(value)
     case value
+    when Symbol then value.name
     when Thrift::Struct
       fields = value.struct_fields.values.map { |field| [field[:name], value.send(field[:name])] }
       fields.reject { |_, each| each.nil? }.to_h { |name, each| [name, plain(each)] }
     when Array then value.map { |each| plain(each) }
     when Set then value.sort
-    when Hash then value.sort.map { |key, each| [key, plain(each)] }
+    when Hash then value.sort.map { |key, each| [plain(key), plain(each)] }
     when String then value.encoding == Encoding::BINARY ? { "hex" => value.unpack1("H*") } : value
     else value
     end

@@ -35,9 +35,21 @@ class FlowTest < TestCase
     assert_predicate(flow.time, :utc?)
   end
 
+  def test_marshal_keeps_the_features_of_a_flow
+    %w[none tcp lengths names all].each do |features|
+      open_capture(WEB).flows(features:).first(50).each do |flow|
+        again = Marshal.load(Marshal.dump(flow))
+        assert_equal([flow, flow.to_h], [again, again.to_h], features)
+      end
+    end
+  end
+
   def test_every_field_has_a_getter_of_its_name_and_is_in_to_h
-    flow = open_capture(WEB).flows.find { |candidate| candidate.proto == 6 }
+    flow = open_capture(WEB).flows(features: "all").find { |candidate| candidate.proto == 6 }
     assert_equal(Bytewright::Flow::FIELDS, flow.to_h.keys)
+    plain = open_capture(WEB).flows.find { |candidate| candidate.proto == 6 }
+    assert_equal(Bytewright::Flow::FIELDS.first(14), plain.to_h.keys)
+    assert_nil(plain.rtt)
     flow.to_h.each { |field, value| assert_equal([value, value], [flow.public_send(field), flow[field]], field) }
     assert_raises(ArgumentError) { flow[:port] }
   end
@@ -160,7 +172,7 @@ class FlowTest < TestCase
     assert_equal("expected idle_timeout to be a number of seconds, found String", error.message)
     assert_equal(926, Bytewright::Capture.flows(WEB, idle_timeout: Float::INFINITY).count)
     error = assert_raises(ArgumentError) { Bytewright::Capture.flows(WEB, idle_timeut: 5) { nil } }
-    known = "idle_timeout, active_timeout, max_flows, where, filter, flow, inner, vxlan_port, jobs, damage"
+    known = "idle_timeout, active_timeout, max_flows, features, where, filter, flow, inner, vxlan_port, jobs, index, index_dir, damage"
     assert_equal("expected an option (#{known}), found idle_timeut; did you mean idle_timeout?", error.message)
   end
 

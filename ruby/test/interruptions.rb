@@ -47,6 +47,9 @@ module Interruptions
           raise "expected an interruption, found it lost on its way; seed #{seed}"
         rescue Interruption
           nil
+        ensure
+          # An error is told, and not interrupted.
+          is_due = false
         end
       }
     ensure

@@ -283,11 +283,18 @@ class TableTest < TableCase
     end
   end
 
-  test_each("a_second_writer_is_refused_or_waits", TABLES - IN_MEMORY) do |store|
-    t = make(store, { "a" => "1" })
-    error = assert_raises(Bytewright::LockError) { t.class.open(t.path) }
+  # The table again, for itself.
+  def open_exclusively(table)
+    table.close
+    table.class.open(table.path, exclusive: true).tap { |again| @opened << again }
+  end
+
+  test_each("a_second_writer_of_an_exclusive_table_is_refused_or_waits", TABLES - IN_MEMORY) do |store|
+    t = open_exclusively(make(store, { "a" => "1" }))
+    error = assert_raises(Bytewright::LockError) { t.class.open(t.path, timeout: 0) }
     assert_equal(t.path, error.file)
     assert_raises(Bytewright::LockError) { t.class.open(t.path, timeout: 0.05) }
+    assert_raises(ArgumentError) { t.class.open(t.path, read_only: true, exclusive: true) }
     opening = Thread.new { t.class.open(t.path, timeout: 60) { |second| second["a"] } }
     Thread.pass until opening.stop?
     t.close
@@ -295,7 +302,7 @@ class TableTest < TableCase
   end
 
   test_each("waiting_for_a_writer_can_be_interrupted", TABLES - IN_MEMORY) do |store|
-    t = make(store)
+    t = open_exclusively(make(store))
     opening = Thread.new { t.class.open(t.path, timeout: 600) }
     Thread.pass until opening.stop?
     opening.kill
@@ -347,9 +354,8 @@ class TableTest < TableCase
     assert_equal(%w[b c d], t.keys.sort)
   end
 
-  test_each("a_child_reads_the_file_of_its_parent_but_not_what_the_parent_has_open_of_it", %w[hash_table_file tree_table_file]) do |store|
-    t = make(store, { "a" => "1" })
-    t.sync
+  test_each("a_child_reads_the_exclusive_file_of_its_parent_but_not_what_the_parent_has_open_of_it", TABLES - IN_MEMORY) do |store|
+    t = open_exclusively(make(store, { "a" => "1" }))
     snapshot, cursor = t.snapshot, t.is_a?(TreeTable) ? t.cursor : nil
     in_child do
       assert_equal("1", t["a"])

@@ -54,6 +54,15 @@ class ThriftLoadTest < ThriftCase
     end
   end
 
+  def test_a_field_that_is_called_fields_is_loaded_without_a_warning
+    with_file("struct Log { 1: i64 time, 2: list<string> fields }", ".thrift") do |path|
+      into = Module.new
+      _, told = capture_io { Bytewright::Thrift.load(path, into: into) }
+      assert_equal(["", %w[time fields]], [told, into::Log::FIELDS.values.map { |field| field[:name] }])
+      assert_equal(["a"], into::Log.new({ "fields" => ["a"] }).fields)
+    end
+  end
+
   def loaded
     with_files { |folder| Bytewright::Thrift.load(File.join(folder, "shop.thrift"), into: Module.new) }
   end

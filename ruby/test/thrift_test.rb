@@ -389,8 +389,38 @@ class ThriftTest < ThriftCase
       assert_operator(error.available, :<, error.needed)
       assert_raises(Bytewright::TruncatedError) { T.columns(Inner, framed[0..-3], :id, protocol: protocol) }
     end
-    assert_raises(ArgumentError) { T.columns(Inner, "", :numbers) }
+    assert_raises(ArgumentError) { T.columns(Inner, "", :nothing) }
     assert_raises(Bytewright::FormatError) { T.decode_many(Inner, "\0\0\0\5\x63\0\1\0\0") }
+  end
+
+  def test_columns_of_lists_structs_and_maps_are_arrays_and_hashes
+    objects = [
+      Rich.new({ "inner" => Inner.new({ "id" => 1 }), "inners" => [Inner.new({ "id" => 2 }), Inner.new({ "name" => "x" })] }),
+      Rich.new({ "inners" => [] }),
+      Rich.new({ "inners" => [Inner.new({ "id" => 3 })] })
+    ]
+    PROTOCOLS.each_key do |protocol|
+      framed = objects.map { |object| T.encode(object, protocol: protocol).then { |bytes| [bytes.bytesize].pack("N") + bytes } }.join
+      options = { protocol: protocol }
+      rows = T.columns(Rich, framed, "inners[].id", "inner.id", **options)
+      assert_equal({ "inners[].id": [2, nil, 3], "inner.id": [1, 1, nil] }, rows.to_h)
+      assert_equal([2, 0, 3], rows[:"inners[].id"].unpack("l<*"))
+      lists = T.columns(Rich, framed, :"inners.id", :inner, **options)
+      assert_equal([[2, nil], [], [3]], lists.values(:"inners.id"))
+      assert_equal([1, nil, nil], lists.values(:inner).map { |inner| inner && inner[:id] })
+      assert_equal([0, 2, "\x01".b], [lists.null_count(:"inners.id"), lists.null_count(:inner), lists.validity(:inner)])
+      error = assert_raises(ArgumentError) { lists[:inner] }
+      assert_match(/found the struct :inner; values\(:inner\)/, error.message)
+      error = assert_raises(ArgumentError) { T.columns(Rich, framed, **options) }
+      assert_match(/expected structs that do not hold themselves for columns, found .*Node in node\.children\[\]/, error.message)
+      inner = T.encode(Inner.new({ "id" => 5 }), **options)
+      whole = T.columns(Inner, inner, framed: false, **options)
+      assert_equal(Inner::FIELDS.values.map { |field| field[:name].to_sym }, whole.names)
+      assert_equal([5], whole.values(:id))
+      assert_equal([[2, nil]], T.pluck(Rich, T.encode(objects.first, **options), :"inners.id", **options))
+      assert_raises(ArgumentError) { T.pluck(Rich, "\0", "inners[].id", **options) }
+      assert_raises(ArgumentError) { T.columns(Rich, "", "inners[].id", "ints[]", **options) }
+    end
   end
 
   def test_messages_without_frames_are_read_as_those_with_frames_are

@@ -169,7 +169,7 @@ class TroublesTest < TestCase
     operation(name, itself: itself) { |_| Bytewright::Capture.open(VLAN, &run) }
   end
 
-  capture_operation("walk the packets of a capture", ->(capture, &block) { capture.each(&block) }) { |capture| capture.sum(&:length) }
+  capture_operation("walk the packets of a capture", ->(capture, &block) { capture.each(&block) }) { |capture| [capture.sum(&:length), capture[2].length] }
   capture_operation("read a capture as columns", ->(capture, &block) { capture.each_batch(&block) }) { |capture| capture.each_batch.sum(&:size) }
   capture_operation("sum up a capture", ->(capture, &block) { block.call || capture.count_by(:proto) }) { |capture| [capture.count_by(:proto).to_a, capture.endpoints, Bytewright::Capture.endpoints(VLAN)] }
   capture_operation("walk the flows or calls of a capture", ->(capture, &block) { capture.flows(&block) }) { |capture| [capture.flows.count, capture.calls.count] }
@@ -211,8 +211,9 @@ class TroublesTest < TestCase
     path = File.join(folder, "c.#{Process.pid}.#{Thread.current.object_id}.pcapng")
     Bytewright::Capture.open(VLAN) { |capture| capture.write_to(path, force: true) }
     Bytewright::Capture.report(VLAN, into: "#{path}.html")
-    [Bytewright::Capture.open(path, &:count), File.read("#{path}.html", encoding: Encoding::UTF_8).end_with?("</html>\n")].tap do
-      File.unlink(path, "#{path}.html")
+    packets = Bytewright::Capture.open(path) { |capture| capture.index.first[:packets] }
+    [packets, Bytewright::Capture.open(path, &:count), File.read("#{path}.html", encoding: Encoding::UTF_8).end_with?("</html>\n")].tap do
+      File.unlink(path, "#{path}.html", "#{path}.bwi")
     end
   end
   operation("read values from a stream",
@@ -449,7 +450,7 @@ class TroublesTest < TestCase
     "close a table" => "Table close; ADB close; StringSet close",
     "run a transaction of a store" => "PStore. convert format_of; PStore [] []= abort close commit delete fetch key? keys root? roots transaction",
     "open a capture" => "Capture. live open; Capture close live_counts stop",
-    "walk the packets of a capture" => "Capture chain chunk chunk_while compact cycle detect drop drop_while each each_cons each_entry each_row " \
+    "walk the packets of a capture" => "Capture [] chain chunk chunk_while compact cycle detect drop drop_while each each_cons each_entry each_row " \
                                        "each_slice each_with_index each_with_object entries filter find find_all first grep grep_v group_by " \
                                        "include? inject lazy max max_by member? min min_by minmax minmax_by partition reduce reject " \
                                        "reverse_each select slice_after slice_before slice_when sort sort_by take take_while tally to_a " \
@@ -460,7 +461,7 @@ class TroublesTest < TestCase
     "merge flows into a store" => "Capture. flows; FlowStore captures merge",
     "walk a store of flows" => "FlowStore. open; FlowStore close each empty? length size",
     "write packets to a capture" => "CaptureWriter. open; CaptureWriter close discard write",
-    "write what was read to a file" => "Capture. report; Capture write_to",
+    "write what was read to a file" => "Capture. index report; Capture index write_to",
     "read values from a stream" => "Reader. open; Reader close each each_line each_record eof pos= rewind scan seek tell unpack_records",
     "write values to a stream" => "Writer. open replace; Writer close flush fsync pack pos= seek tell",
     "read a Thrift message" => "Thrift. columns decode decode_many pluck; ThriftColumns. of",
@@ -469,7 +470,7 @@ class TroublesTest < TestCase
   }.freeze
   # Do no input or output, call nobody and wait for nothing.
   PLAIN = "Table closed? encoding path size; ADB path; StringSet closed? freeze path; PStore inspect path ultra_safe ultra_safe=; " \
-          "Reader inspect; Writer inspect; CaptureWriter closed? inspect name; Capture closed? damage inspect name; " \
+          "Reader inspect; Writer inspect; CaptureWriter closed? inspect name; Capture closed? damage index_fault inspect name; " \
           "FlowStore closed? inspect name; Thrift::BinaryProtocolFactory to_s; Thrift::CompactProtocolFactory to_s"
   # All methods of these are plain: rows and columns in memory.
   IN_MEMORY = %w[Call Columns Error Flow Packet ThriftColumns View].freeze

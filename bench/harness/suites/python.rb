@@ -36,10 +36,14 @@ module Bench
 
       LETTERS = { ordered: "A", random: "B", random_100k: "B, 100 k" }.freeze
 
+      TABLES = { "hash" => "HashTable", "tree" => "TreeTable" }.freeze
+
       GROWN = Figure.megabytes("grown_bytes")
       PUT = Figure.seconds("put_s")
       GET = Figure.seconds("get_s")
       GET_MANY = Figure.seconds("get_many_s")
+      WRITE = Figure.seconds("write_s")
+      SHARED = Figure.megabytes("shared_bytes")
       UPDATE_PAIRS = Figure.seconds("update_pairs_s")
       UPDATE_DICTS = Figure.seconds("update_dicts_s")
       COLLECTION = Figure.milliseconds("gc_s")
@@ -58,7 +62,7 @@ module Bench
       def all_blocks
         captures.map { |measure| Block.new(measures: [measure]) } +
           [Block.new(measures: memory, runs_max: 2), Block.new(measures: times), Block.new(measures: collection),
-           Block.new(measures: files, runs_max: 3)] +
+           Block.new(measures: files, runs_max: 3), Block.new(measures: processes)] +
           [*decoding, *columns, *records].map { |measures| Block.new(measures: measures) } + [Block.new(measures: package)]
       end
 
@@ -116,15 +120,39 @@ module Bench
 
       # Put by put is a commit each; where the peer has transactions, both put all in one.
       def files
-        [["dbm.gnu", "times", 2, :python_gdbm], ["sqlite3", "file", 5, :python_environment],
-         ["shelve", "times", 10, :python_gdbm], ["lmdb", "file", 1, :lmdb]].flat_map do |engine, task, bar, needs|
+        [["hash", "dbm.gnu", "times", 2, :python_gdbm], ["hash", "sqlite3", "file", 5, :python_environment],
+         ["hash", "shelve", "times", 10, :python_gdbm], ["hash", "lmdb", "file", 1, :lmdb],
+         ["tree", "lmdb", "file", 0.83, :lmdb]].flat_map do |kind, engine, task, bar, needs|
           peer = theirs(task, engine, engine, needs)
           [["put", PUT], ["get", GET]].map do |what, figure|
-            Measure.new(title: "file HashTable: #{what} / #{engine}#{", one transaction" if task == "file"}, B, 100 k",
-                        kind: Kind::FigureSpeedup.new(figure), ours: ours(task, "hash-file"), peer: peer,
-                        input: :random_100k, bar: Bar.at_least(bar))
+            faster("file #{TABLES.fetch(kind)}: #{what} / #{engine}#{", one transaction" if task == "file"}, B, 100 k",
+                   figure, ours(task, "#{kind}-file"), peer, :random_100k, bar)
           end
         end
+      end
+
+      # One file, and processes beside each other.
+      def processes
+        TABLES.flat_map do |kind, table|
+          own = ->(task) { of_processes(task, "#{kind}-file") }
+          writers(table, own) +
+            [share_of_one("#{table}: get beside 4 writers / alone", GET, own["get-4"], own["get-0"], :random_100k),
+             share_of_one("#{table}: memory of 8 readers / of one", SHARED, own["share-8"], own["share-1"], :random)]
+        end
+      end
+
+      def writers(table, own)
+        { "write-4" => ["single changes", 0.6], "write-4-by-100" => ["transactions of 100", 0.8] }.flat_map do |task, (what, bar)|
+          [faster("file #{table}: 4 writers / one, #{what}, B, 100 k", WRITE, own[task], own[task.sub("4", "1")],
+                  :random_100k, bar),
+           faster("file #{table}: 4 writers / 4 of sqlite3, #{what}, B, 100 k", WRITE, own[task],
+                  peers_of_processes(task, "sqlite3"), :random_100k, 5)]
+        end
+      end
+
+      def share_of_one(title, figure, own, alone, input)
+        Measure.new(title: "file #{title}, #{LETTERS.fetch(input)}", kind: Kind::FigureShare.new(figure), ours: own,
+                    peer: alone, input: input, bar: Bar.at_most(1.3))
       end
 
       # Messages.

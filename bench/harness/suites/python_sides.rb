@@ -49,6 +49,18 @@ module Bench
         side(task, name, needs, [Paths::VENV_PYTHON, Paths.peer("tables.py"), task, engine])
       end
 
+      # Programs of several processes, which no core is given.
+
+      def of_processes(task, engine)
+        Side.new(name: "#{task}: ours, #{engine}", needs: :wheel, measures_itself: true,
+                 command: python(Paths.ours("tables.py"), task, engine))
+      end
+
+      def peers_of_processes(task, engine)
+        Side.new(name: "#{task}: #{engine}", needs: :python_environment, measures_itself: true,
+                 command: python(Paths.peer("tables.py"), task, engine))
+      end
+
       def messages(task, library)
         side(task, "ours, classes of #{library}", { "thrift" => :wheel_thrift, "thriftpy2" => :wheel_thriftpy2 }.fetch(library),
              [Paths::VENV_PYTHON, Paths.ours("messages.py"), task, library], CLASSES)

@@ -134,7 +134,7 @@ fn argument(option: &'static OptionSpec, texts: ValueParser) -> Arg {
         OptionKind::Flag => argument.num_args(0).default_missing_value("true"),
         OptionKind::Count { .. } => argument.value_name("N"),
         OptionKind::Seconds => argument.value_name("SECONDS"),
-        OptionKind::Time => argument.value_name("TIME"),
+        OptionKind::Time => argument.value_name("TIME").allow_hyphen_values(true),
         OptionKind::Path => of_paths(argument, Setting::Path),
         OptionKind::Paths => of_paths(argument, |path| Setting::Paths(vec![path])),
         OptionKind::Choice(words) => argument.value_name(words.join("|")),

@@ -10,6 +10,7 @@ Examples:
   bytewright thrift decode entries.bin --idl log.thrift --type Entry
   bytewright thrift decode calls.bin --idl service.thrift --framed --json
   bytewright thrift pluck entries.bin --idl log.thrift --type Entry time place.city
+  bytewright thrift pluck entries.bin --idl log.thrift --type Entry time 'parts[].size'
 
 FILE holds one message, or several one after the other, or frames (--framed: the length of each in 4
 bytes before it, as a framed transport sends them); plain, gzip or zstd. A message is a struct of the
@@ -71,7 +72,8 @@ pub(crate) struct ThriftPluckArgs {
     /// The messages; `-` is standard input.
     pub(crate) file: PathBuf,
 
-    /// Fields, `place.city` for one of a struct inside.
+    /// Fields, `place.city` for one of a struct inside. Through a list, as `rows.size`, it is a list of values; `rows[].size`
+    /// prints a line for each element instead, `tags{}.key` one for each entry of a map, and the other fields beside it.
     #[arg(required = true, value_name = "FIELD.PATH")]
     pub(crate) paths: Vec<String>,
 
@@ -82,7 +84,7 @@ pub(crate) struct ThriftPluckArgs {
     #[command(flatten)]
     pub(crate) input: ThriftInput,
 
-    /// Print JSON, an object of path and value for each message; null where it has no such field.
+    /// Print JSON, an object of path and value for each line; null where the message has no such field.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -128,7 +128,7 @@ impl Intervals<'_> {
         if !flows.is_empty() {
             let schema = FlowField::SCHEMA.project(FOR_PEOPLE.iter().map(|field| *field as usize));
             let rows = Rows::new(schema, Reader::People, None, &mut session.output);
-            let mut rows = rows.giving_up(GIVEN_UP);
+            let mut rows = rows.map_err(io::Error::other)?.giving_up(GIVEN_UP);
             for flow in flows {
                 rows.push(&mut session.output, |column| flow.value(FOR_PEOPLE[column]))?;
             }

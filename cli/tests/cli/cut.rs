@@ -48,6 +48,10 @@ fn conditions_times_and_lengths_choose() {
         assert_eq!(lengths(&["--from-time", time]), "142,142 60,60 54,54", "{time}");
         assert_eq!(lengths(&["--where", &format!("ts < {time}")]), "72,72", "{time}");
     }
+    let recent = folder.run(&["packets", "mixed.pcap", "--where", "ts >= -10m"]);
+    assert_eq!(recent.stderr, "bytewright: found no packets\n");
+    assert_eq!(lengths(&["--to-time", "-1.5h"]), "72,72 142,142 60,60 54,54");
+    assert_eq!(lengths(&["--where", "ts >= -36500d and ts < -1d"]), "72,72 142,142 60,60 54,54");
     assert_eq!(lengths(&["--snaplen", "60"]), "72,60 142,60 60,60 54,54");
 }
 
@@ -73,7 +77,7 @@ fn a_wrong_name_a_wrong_condition_and_a_missing_file_leave_nothing_behind() {
         (
             &["-o", "out.pcap", "--where", "dst_prot == 1"],
             2,
-            "http_host), found dst_prot; did you mean dst_port?",
+            "ja4), found dst_prot; did you mean dst_port?",
         ),
         (&["-o", "out.pcap", "absent.pcap"], 1, "absent.pcap: cannot open"),
         (&["-o", "no/out.pcap"], 1, "no/out.pcap: cannot create a file beside"),

@@ -104,8 +104,9 @@ fn a_signal_takes_a_file_away_that_has_to_have_a_name() {
     for args in runs {
         for signal in ["INT", "TERM", "HUP"] {
             let mut command = Command::new(without_proc[0]);
-            let program = folder.command(&[]).get_program().to_owned();
-            command.args(&without_proc[1..]).arg(program).args(args).current_dir(folder.path(""));
+            let program = folder.command(&args);
+            command.args(&without_proc[1..]).arg(program.get_program()).args(program.get_args());
+            command.current_dir(folder.path(""));
             let mut child = command.spawn().unwrap();
             while !watches(&child) && child.try_wait().unwrap().is_none() {
                 sleep(Duration::from_millis(1));

@@ -99,8 +99,8 @@ fn a_cut_that_a_signal_ends_keeps_what_it_wrote() {
 #[test]
 fn a_hangup_that_is_ignored_ends_nothing() {
     let folder = Folder::new();
-    let program = folder.command(&[]).get_program().to_owned();
     let mut command = Command::new("sh");
+    let program = env!("CARGO_BIN_EXE_bytewright");
     command.args(["-c", "trap '' HUP; exec \"$0\" cut - -o out.pcap"]).arg(program);
     command.current_dir(folder.path("")).stdin(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -127,7 +127,7 @@ fn what_cannot_be_read_again_is_kept_up_to_the_last_packet_that_fitted() {
         ("out.pcapng.zst", LIMIT - LIMIT / 8),
     ] {
         let folder = Folder::new();
-        let program = folder.command(&[]).get_program().to_owned();
+        let program = env!("CARGO_BIN_EXE_bytewright");
         let mut command = Command::new("sh");
         let limited = format!("ulimit -f {}; exec \"$0\" cut - -o {name}", LIMIT / 512);
         command.args(["-c", &limited]).arg(program).current_dir(folder.path(""));

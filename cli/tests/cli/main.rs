@@ -9,6 +9,7 @@ mod capture;
 mod command;
 mod cut;
 mod flows;
+mod index;
 mod info;
 #[cfg(target_os = "linux")]
 mod interface;

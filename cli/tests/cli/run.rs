@@ -51,7 +51,9 @@ impl Folder {
     /// The program with these arguments, to be run in the folder, with the environment of a plain
     /// pipe.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_bytewright"));
+        // nohup, and a shell that runs the tests in its background, have signals ignored; the program would go on doing so.
+        let mut command = Command::new("/usr/bin/env");
+        command.args(["--default-signal=HUP,INT,QUIT,TERM", env!("CARGO_BIN_EXE_bytewright")]);
         command.args(args).current_dir(&self.0).stdin(Stdio::null());
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
             command.env_remove(name);

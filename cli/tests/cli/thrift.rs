@@ -445,6 +445,28 @@ fn fields_are_plucked_by_their_paths() {
 }
 
 #[test]
+fn a_path_through_a_list_prints_a_list_and_with_brackets_a_line_for_each_element() {
+    let folder = folder();
+    for (protocol, bytes) in both(all) {
+        folder.write("m", &bytes);
+        let pluck = |options: &[&str]| {
+            let args = ["thrift", "pluck", "m", "--idl", "s.thrift", "--type", "All"];
+            folder.run(&[&args[..], &["--protocol", protocol], options].concat())
+        };
+        let lines = pluck(&["inners[].id", "large", "inners[].name", "--json"]);
+        let expected =
+            "{\"inners[].id\":9,\"large\":9007199254740993,\"inners[].name\":\"nine\"}\n";
+        assert_eq!(lines.stdout_of_success(), expected);
+        assert_eq!(pluck(&["ints[]", "flag"]).stdout_of_success(), "1\ttrue\n-1\ttrue\n");
+        assert_eq!(pluck(&["inners.name", "ints"]).stdout_of_success(), "[\"nine\"]\t[1, -1]\n");
+        assert_eq!(pluck(&["by_kind{}.key"]).stdout_of_success(), "", "a message without the map");
+        let refused = pluck(&["inners[].id", "ints[]"]);
+        assert_eq!(refused.code, 2);
+        assert!(refused.stderr.contains("found ints[] beside inners[].id"), "{}", refused.stderr);
+    }
+}
+
+#[test]
 fn what_comes_before_damage_is_printed() {
     let folder = folder();
     let message = binary(|to| inner(to, 1, "x"));
@@ -512,9 +534,9 @@ fn claims_beyond_the_file_take_no_memory() {
         let args = [DECODE, options].concat();
         // 256 MiB for all of the program.
         let mut command = folder.command(&args);
-        let program = command.get_program().to_owned();
         let mut limited = std::process::Command::new("sh");
-        limited.args(["-c", "ulimit -v 262144 && exec \"$0\" \"$@\""]).arg(program).args(&args);
+        limited.args(["-c", "ulimit -v 262144 && exec \"$0\" \"$@\""]);
+        limited.arg(command.get_program()).args(command.get_args());
         limited.current_dir(command.get_current_dir().unwrap());
         command = limited;
         let outcome = outcome(command);

@@ -1,9 +1,10 @@
-//! Any bytes as a frame of any link type: no panic, fields that keep their promises, and columns
-//! that hold what the packets hold.
+//! Any bytes as a frame of any link type: no panic, fields that keep their promises, columns that hold
+//! what the packets hold, and features of their flows.
 
 #![no_main]
 
 use bytewright::batch::Value;
+use bytewright::flow::{FeatureSet, FlowOptions, FlowTable};
 use bytewright::packet::{
     DecodeOptions, Field, Frame, FrameMeta, LinkType, Packet, PacketColumns, Status,
 };
@@ -36,6 +37,12 @@ fuzz_target!(|data: &[u8]| {
                     .is_none_or(|text| text.len() <= 3 * captured.len().max(17))
             );
         }
+    }
+    let features = FeatureSet { tcp: true, lengths: true, names: true };
+    let mut flows = FlowTable::new(FlowOptions { features, ..FlowOptions::default() });
+    packets.iter().for_each(|packet| flows.add_frame(packet, captured));
+    for flow in flows.finish() {
+        assert!(flow.fields().iter().all(|field| flow.value(*field).to_string().len() < 8192));
     }
     let mut columns = PacketColumns::new(Field::ALL);
     for part in packets.chunks(usize::from(cut % 11) + 1) {

@@ -4,7 +4,6 @@
 
 #![no_main]
 
-#[allow(dead_code)]
 #[path = "../../tests/generate/mod.rs"]
 mod generate;
 #[allow(dead_code)]

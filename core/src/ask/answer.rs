@@ -57,6 +57,15 @@ pub trait Answers {
     /// The reason to end reading.
     fn note_damage(&mut self, damage: Error) -> Result<(), Self::Error>;
 
+    /// Takes note of the reason why an index that was found is not used: the answer is the same without.
+    ///
+    /// # Errors
+    /// The reason to end reading.
+    fn note_index(&mut self, fault: Error) -> Result<(), Self::Error> {
+        drop(fault);
+        Ok(())
+    }
+
     /// A piece that was used, whose memory serves again.
     fn spare(&mut self) -> Option<Answer> {
         None

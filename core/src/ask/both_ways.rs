@@ -4,20 +4,15 @@ use super::packet_options::{WHERE, condition};
 use super::summary::{Adder, GroupAdder, Summary};
 use crate::Result;
 use crate::batch::{DataType, Field as Column, Schema, Value};
+use crate::input::WantedRecords;
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 use crate::packet::{Field, Frame};
-use crate::query::{Condition, GROUPS_MAX, GroupBy, Groups};
+use crate::query::{Condition, GROUPS_MAX, GroupBy, Groups, Ways};
 
 const TIME: Column = Column::constant("ts", DataType::TimeNs, true, "Time of capture.");
 
-/// Columns that are added up, in the order of the values in [`add`].
-const SUMS: &[Column] = &[
-    Column::constant("bytes", DataType::U64, false, "Bytes of the frames, as on the wire."),
-    Column::constant("sent_packets", DataType::U64, false, "Packets that it has sent."),
-    Column::constant("sent_bytes", DataType::U64, false, "Bytes that it has sent."),
-    Column::constant("received_packets", DataType::U64, false, "Packets that it has received."),
-    Column::constant("received_bytes", DataType::U64, false, "Bytes that it has received."),
-];
+const BYTES: Column =
+    Column::constant("bytes", DataType::U64, false, "Bytes of the frames, as on the wire.");
 
 /// Options of a question about both ways.
 #[derive(Debug, Clone, Default)]
@@ -77,14 +72,11 @@ impl BothWays {
         options: BothWaysOptions,
         add: fn(&mut Groups, &Frame<'_>),
     ) -> Result<Self> {
-        let columns = [TIME].into_iter().chain(keys.iter().chain(SUMS).cloned());
+        let columns = [TIME].into_iter().chain(keys.iter().cloned()).chain([BYTES]);
         // Its name is that of the column with the number of packets.
         let schema = Schema::new("packets", columns.collect());
-        let names = |columns: &'static [Column]| -> Vec<&str> {
-            columns.iter().map(Column::name).collect()
-        };
-        let (keys, sums) = (names(keys), names(SUMS));
-        let by = GroupBy::new(&schema, &keys, &sums, options.every)?;
+        let keys: Vec<&str> = keys.iter().map(Column::name).collect();
+        let by = GroupBy::both_ways(&schema, &keys, &[BYTES.name()], options.every)?;
         Ok(BothWays { by, options, add })
     }
 }
@@ -92,6 +84,10 @@ impl BothWays {
 impl Summary for BothWays {
     fn schema(&self) -> Schema {
         self.by.schema().clone()
+    }
+
+    fn wanted(&self) -> WantedRecords {
+        WantedRecords::of(self.options.condition.as_ref())
     }
 
     fn adder(&self) -> Box<dyn Adder> {
@@ -104,29 +100,11 @@ impl Summary for BothWays {
     }
 }
 
-/// The ways that a packet has taken, as whoever it is counted for sees it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Ways {
-    pub(super) is_sent: bool,
-    pub(super) is_received: bool,
-}
-
 /// Adds a packet to the row that `keys` identify.
 pub(super) fn add(groups: &mut Groups, frame: &Frame<'_>, keys: &[Value<'_>], ways: Ways) {
-    let length = match frame.value(Field::Length) {
-        Value::Unsigned(length) => length,
-        _ => 0,
-    };
-    let counted = |is_counted: bool, count| Value::Unsigned(if is_counted { count } else { 0 });
-    let sums = [
-        Value::Unsigned(length),
-        counted(ways.is_sent, 1),
-        counted(ways.is_sent, length),
-        counted(ways.is_received, 1),
-        counted(ways.is_received, length),
-    ];
-    groups.add(|place| match place.checked_sub(1) {
+    let value = |place: usize| match place.checked_sub(1) {
         None => frame.value(Field::Ts),
-        Some(place) => keys.iter().chain(&sums).nth(place).copied().unwrap_or(Value::Null),
-    });
+        Some(place) => keys.get(place).copied().unwrap_or_else(|| frame.value(Field::Length)),
+    };
+    groups.add_one_way(value, ways);
 }

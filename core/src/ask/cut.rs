@@ -12,7 +12,8 @@ use crate::bytes::Cancel;
 use crate::capture::{BlockOptions, Clock, Format, Interface, Record, WrittenFrame};
 use crate::export::CaptureFile;
 use crate::input::{
-    CaptureReader, PacketSink, RecordPlace, RecordSource, Stop, StreamRecords, damage_of,
+    CaptureReader, PacketSink, RecordPlace, RecordSource, Stop, StreamRecords, WantedRecords,
+    damage_of,
 };
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 use crate::packet::{self, Field, Packet};
@@ -43,6 +44,8 @@ pub struct CutTotals {
     pub late: u64,
     /// Errors that ended captures before their end. The packets before them are written.
     pub damage: Vec<Error>,
+    /// Reasons why indexes of captures were not used; the packets are the same without.
+    pub index_faults: Vec<Error>,
 }
 
 /// Writes the packets of captures to `file`, which has its name once each capture was read to its end or its damage. After
@@ -128,7 +131,8 @@ fn write(
     file: &mut CaptureFile,
 ) -> Result<CutTotals> {
     let mut inputs = Vec::with_capacity(readers.len());
-    for reader in readers {
+    for mut reader in readers {
+        reader.leave_out_but(&options.wanted());
         let mut records = reader.into_records()?;
         records.read_header()?;
         inputs.push(CutInput::new(records));
@@ -292,6 +296,7 @@ impl CutInput {
             }
         }
         *is_ended = true;
+        cut.totals.index_faults.extend(records.index_fault.take());
         Ok(())
     }
 }
@@ -419,6 +424,11 @@ impl NamedOptions for CutOptions {
 }
 
 impl CutOptions {
+    /// The records whose packets are written.
+    pub fn wanted(&self) -> WantedRecords {
+        WantedRecords::of(self.condition.as_ref()).between(self.from, self.to)
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>, frame: &packet::Frame<'_>) -> bool {
         let in_time = match record.ts {

@@ -1,10 +1,10 @@
 //! Endpoints: packets and bytes by IP address, both ways.
 
-use super::both_ways::{BothWays, BothWaysOptions, Ways, add};
+use super::both_ways::{BothWays, BothWaysOptions, add};
 use crate::Result;
 use crate::batch::{DataType, Field as Column, Value};
 use crate::packet::{Field, Frame};
-use crate::query::Groups;
+use crate::query::{Groups, Ways};
 
 /// The answer, as [`super::QuestionSpec::summary`] says it.
 pub(super) const SUMMARY: &str = "Packets and bytes by IP address, sent and received, the addresses with the most bytes first. A packet counts for both of \

@@ -1,6 +1,6 @@
 //! Flows that are asked for.
 
-use crate::flow::{Flow, FlowField, FlowOptions};
+use crate::flow::{FeatureSet, Flow, FlowField, FlowOptions};
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, Settings, not_in_table};
 use crate::query::Condition;
 use crate::{Error, ErrorKind, Result};
@@ -23,19 +23,29 @@ impl FlowQuestion {
         Ok(FlowQuestion { limits: settings.take()?, told: settings.take()? })
     }
 
+    /// The features to count: those that are named, and those of the fields that are shown or that flows are chosen by.
+    pub fn features(&self, shown: &[FlowField]) -> FeatureSet {
+        let places = self.told.condition.iter().flat_map(Condition::places);
+        let chosen_by = places.filter_map(|place| FlowField::ALL.get(place));
+        self.limits.features.and(FeatureSet::of(shown.iter().chain(chosen_by).copied()))
+    }
+
+    /// The fields that are given where none is named: those that every flow has, and the features that are named.
+    pub fn default_fields(&self) -> Vec<FlowField> {
+        FlowField::counted(self.limits.features)
+    }
+
     /// When flows end, for a store that takes all of them.
     ///
     /// # Errors
-    /// `Argument` where only some are to be told.
+    /// `Argument` where only some are to be told, or features are to be counted, which a file does not keep.
     pub fn merged(&self) -> Result<FlowOptions> {
-        match self.told.condition {
-            None => Ok(self.limits),
-            Some(_) => {
-                let message =
-                    "expected no condition on flows that are merged into a file, found where";
-                Err(Error::new(ErrorKind::Argument, message))
-            }
-        }
+        let found = match (&self.told.condition, self.limits.features.is_empty()) {
+            (None, true) => return Ok(self.limits),
+            (Some(_), _) => "no condition on flows that are merged into a file, found where",
+            (None, false) => "no features of flows that are merged into a file, found features",
+        };
+        Err(Error::new(ErrorKind::Argument, format!("expected {found}")))
     }
 }
 

@@ -65,7 +65,7 @@ impl FlowBatches {
         loop {
             let step = reader.each_while(|packet, captured| {
                 see(packet, captured);
-                table.add(packet);
+                table.add_frame(packet, captured);
                 table.finished_len() < *batch_len
             });
             if table.finished_len() > 0 {
@@ -98,7 +98,7 @@ impl FlowBatches {
                 (0..frames.len()).filter_map(|index| frames.packet_and_bytes(index))
             {
                 see(packet, captured);
-                self.table.add(packet);
+                self.table.add_frame(packet, captured);
                 if self.table.finished_len() >= self.batch_len {
                     give(self.table.drain_finished().collect())?;
                 }

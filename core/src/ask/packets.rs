@@ -23,6 +23,26 @@ pub(super) fn frames<A: Answers>(
     }
 }
 
+/// Hands over the packet with a number, where there is one.
+pub(super) fn frame<A: Answers>(
+    reader: &mut CaptureReader,
+    number: u64,
+    answers: &mut A,
+) -> Result<Result<()>, A::Error> {
+    let mut batch = FrameBatch::new();
+    loop {
+        match reader.read_frames(&mut batch) {
+            Ok(()) if batch.is_empty() => return Ok(Ok(())),
+            Ok(()) if batch.keep_number(number) => {
+                answers.take(Answer::Frames(batch))?;
+                return Ok(Ok(()));
+            }
+            Ok(()) => {}
+            Err(error) => return Ok(Err(error)),
+        }
+    }
+}
+
 /// Hands over these fields of the packets that are asked for.
 pub(super) fn columns<A: Answers>(
     reader: &mut CaptureReader,

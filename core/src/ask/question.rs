@@ -7,7 +7,7 @@ use super::info_row::InfoField;
 use super::{CallQuestion, CountOptions, FlowQuestion, PacketOptions, Summary};
 use crate::batch::Schema;
 use crate::flow::FlowField;
-use crate::input::Needs;
+use crate::input::{CaptureOptions, IndexUse, Needs, WantedRecords};
 use crate::packet::Field;
 use crate::query::Condition;
 use crate::rpc::{CallColumn, CallField};
@@ -18,6 +18,8 @@ use crate::{Error, ErrorKind, Result};
 pub enum Question {
     /// Packets with their bytes: records only, no columns.
     Frames,
+    /// The packet with this number and its bytes, as records; none where the capture has fewer.
+    Frame(u64),
     /// Packets with these fields.
     Packets(Vec<Field>, PacketOptions),
     /// Packets counted by the value of a field.
@@ -38,7 +40,7 @@ impl Question {
     /// The schema of the rows.
     pub fn schema(&self) -> Schema {
         match self {
-            Question::Frames => Field::SCHEMA,
+            Question::Frames | Question::Frame(_) => Field::SCHEMA,
             Question::Packets(fields, _) => {
                 Field::SCHEMA.project(fields.iter().map(|field| *field as usize))
             }
@@ -65,7 +67,7 @@ impl Question {
                 let asked = places.filter_map(|place| Field::ALL.get(place));
                 Needs::of(fields.iter().chain(asked).copied())
             }
-            Question::Flows(..) => Needs::Fields,
+            Question::Flows(fields, flows) if flows.features(fields).is_empty() => Needs::Fields,
             _ => Needs::Frames,
         }
     }
@@ -86,6 +88,28 @@ impl Question {
     /// True where an answer is one table for the whole run, which there is none of where a capture has failed.
     pub(crate) fn is_of_whole_run(&self) -> bool {
         matches!(self, Question::Summary(_))
+    }
+
+    /// The records whose packets can be in the answer; others need not be read.
+    pub fn wanted(&self) -> WantedRecords {
+        let of = |condition: &Option<Condition>| WantedRecords::of(condition.as_ref());
+        match self {
+            Question::Packets(_, options) => of(&options.condition).up_to(options.last),
+            Question::Counts(_, options) => of(&options.condition).up_to(options.last),
+            Question::Frame(number) => WantedRecords::numbered(*number),
+            Question::Summary(summary) => summary.wanted(),
+            _ => WantedRecords::all(),
+        }
+    }
+
+    /// Tells the options of captures that are opened for it which of their records are wanted.
+    pub fn prepare(&self, options: &mut CaptureOptions) {
+        options.wanted = self.wanted();
+        if let Question::Summary(summary) = self
+            && summary.index() != IndexUse::Use
+        {
+            options.index = summary.index();
+        }
     }
 
     /// The calls that are asked for; none where something else is.

@@ -12,7 +12,7 @@ use super::question::Question;
 use super::summary::Adder;
 use super::{CallQuestion, FlowQuestion};
 use crate::Result;
-use crate::flow::Flow;
+use crate::flow::{Flow, FlowOptions};
 use crate::input::{CaptureReader, DamagePolicy, end_of};
 use crate::rpc::Call;
 
@@ -38,8 +38,9 @@ impl Run {
     /// No capture read yet.
     pub fn new(question: Question) -> Self {
         let open = match &question {
-            Question::Flows(_, flows) => {
-                OpenQuestion::Flows(FlowBatches::new(flows.limits, FLOWS_LEN), flows.clone())
+            Question::Flows(fields, flows) => {
+                let limits = FlowOptions { features: flows.features(fields), ..flows.limits };
+                OpenQuestion::Flows(FlowBatches::new(limits, FLOWS_LEN), flows.clone())
             }
             Question::Summary(summary) => OpenQuestion::Summary(summary.adder()),
             other => other
@@ -66,8 +67,10 @@ impl Run {
         answers: &mut A,
     ) -> Result<Result<()>, A::Error> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        reader.leave_out_but(&self.question.wanted());
         let read = match (&*self.question, &mut *open) {
             (Question::Frames, _) => packets::frames(reader, answers)?,
+            (Question::Frame(number), _) => packets::frame(reader, *number, answers)?,
             (Question::Packets(fields, options), _) => {
                 packets::columns(reader, fields, options, answers)?
             }
@@ -123,6 +126,12 @@ fn end_with<A: Answers>(
     answer: Option<Answer>,
     answers: &mut A,
 ) -> Result<Result<()>, A::Error> {
+    let facts = reader.facts();
+    // An index that was to be made beside the answer, and could not be, is no reason to have no answer.
+    let unmade = facts.index.and_then(Result::err);
+    for fault in facts.index_fault.into_iter().chain(unmade) {
+        answers.note_index(fault)?;
+    }
     match end_of(reader, read, policy) {
         Ok(damage) => damage.map_or(Ok(()), |damage| answers.note_damage(damage))?,
         Err(error) => return Ok(Err(error)),

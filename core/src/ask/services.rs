@@ -1,10 +1,10 @@
 //! Services: packets and bytes by protocol and port, both ways.
 
-use super::both_ways::{BothWays, BothWaysOptions, Ways, add};
+use super::both_ways::{BothWays, BothWaysOptions, add};
 use crate::Result;
 use crate::batch::{DataType, Field as Column, Value};
 use crate::packet::{Field, Frame, PROTOCOLS};
-use crate::query::Groups;
+use crate::query::{Groups, Ways};
 
 /// The answer, as [`super::QuestionSpec::summary`] says it.
 pub(super) const SUMMARY: &str = "Packets and bytes by service, the protocol and the lower of a packet's two ports, sent and received by that port, the services \

@@ -5,10 +5,11 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use super::both_ways::BothWaysOptions;
-use super::{Question, SumQuestion, endpoints, services};
+use super::index::IndexOptions;
+use super::{Question, SumQuestion, endpoints, index, services};
 use crate::batch::{Batch, Schema};
 use crate::error::excerpt;
-use crate::input::{CaptureOptions, CaptureReader};
+use crate::input::{CaptureOptions, CaptureReader, IndexUse, WantedRecords};
 use crate::options::{NamedOptions, OptionSpec, Settings};
 use crate::packet::Frame;
 use crate::query::{Condition, GROUPS_MAX, Groups};
@@ -40,6 +41,12 @@ impl QuestionSpec {
             summary: services::SUMMARY,
             tables: &[BothWaysOptions::OPTIONS, CaptureOptions::OPTIONS],
             summary_of: |settings| Ok(Arc::new(services::question(settings.take()?)?)),
+        },
+        QuestionSpec {
+            name: "index",
+            summary: index::SUMMARY,
+            tables: &[IndexOptions::OPTIONS, CaptureOptions::OPTIONS],
+            summary_of: |settings| Ok(Arc::new(index::Indexes(settings.take()?))),
         },
     ];
 
@@ -76,6 +83,16 @@ pub trait Summary: Debug + Send + Sync {
     /// The schema of the table.
     fn schema(&self) -> Schema;
 
+    /// The records whose packets count; others may be left out.
+    fn wanted(&self) -> WantedRecords {
+        WantedRecords::all()
+    }
+
+    /// Use of the indexes of the captures.
+    fn index(&self) -> IndexUse {
+        IndexUse::Use
+    }
+
     /// No packet added yet.
     fn adder(&self) -> Box<dyn Adder>;
 }
@@ -95,6 +112,10 @@ pub trait Adder: Send {
 impl Summary for SumQuestion {
     fn schema(&self) -> Schema {
         self.by.schema().clone()
+    }
+
+    fn wanted(&self) -> WantedRecords {
+        WantedRecords::of(self.condition.as_ref()).up_to(self.last)
     }
 
     fn adder(&self) -> Box<dyn Adder> {

@@ -148,7 +148,8 @@ impl Layout {
         let fields = self.export.schema().fields();
         let columns = self.columns.iter();
         let children = columns.filter_map(|column| {
-            fields.get(column.place).map(|field| ArrowSchema::field(field, column))
+            let field = fields.get(column.place)?;
+            Some(ArrowSchema::field(field, &column.form, column.is_nullable))
         });
         ArrowSchema::build("+s", "", 0, metadata, children.collect(), None)
     }
@@ -198,8 +199,8 @@ impl ArrowSchema {
         Layout::new(schema, options).schema(metadata)
     }
 
-    fn field(field: &Field, column: &OutputColumn) -> Self {
-        let flags = if column.is_nullable { NULLABLE } else { 0 };
+    fn field(field: &Field, form: &ArrowForm, is_nullable: bool) -> Self {
+        let flags = if is_nullable { NULLABLE } else { 0 };
         let mut metadata = Vec::new();
         if !field.meaning().is_empty() {
             metadata.push(("meaning".to_owned(), field.meaning().to_owned()));
@@ -208,11 +209,14 @@ impl ArrowSchema {
             metadata.push(("ARROW:extension:name".to_owned(), "arrow.uuid".to_owned()));
             metadata.push(("ARROW:extension:metadata".to_owned(), String::new()));
         }
-        let values = column.form.dictionary_format();
-        let dictionary =
-            values.map(|values| ArrowSchema::build(values, "", NULLABLE, &[], Vec::new(), None));
-        let format = column.form.format(field.data_type());
-        ArrowSchema::build(format, field.name(), flags, &metadata, Vec::new(), dictionary)
+        let dictionary = form
+            .dictionary_format()
+            .map(|values| ArrowSchema::build(values, "", NULLABLE, &[], Vec::new(), None));
+        let children = field.children().iter();
+        let children =
+            children.map(|child| ArrowSchema::field(child, &ArrowForm::Own, child.is_nullable()));
+        let format = form.format(field.data_type());
+        ArrowSchema::build(format, field.name(), flags, &metadata, children.collect(), dictionary)
     }
 
     fn build(
@@ -324,15 +328,21 @@ impl ArrowArray {
 
     fn own_column(column: Column) -> Self {
         let (row_count, null_count) = (column.len(), column.null_count());
-        let is_variable = column.data_type().is_variable();
-        let buffers = column.into_buffers();
+        let data_type = column.data_type();
+        let mut buffers = column.into_buffers();
+        let children = std::mem::take(&mut buffers.children);
         let mut pointers = vec![validity_of(null_count, &buffers.validity)];
-        if is_variable {
-            pointers.push(start_of(&buffers.offsets));
+        match data_type {
+            DataType::Struct => {}
+            DataType::List | DataType::Map => pointers.push(start_of(&buffers.list_offsets)),
+            _ if data_type.is_variable() => {
+                pointers.extend([start_of(&buffers.offsets), start_of(&buffers.values)]);
+            }
+            _ => pointers.push(start_of(&buffers.values)),
         }
-        pointers.push(start_of(&buffers.values));
+        let children = children.into_iter().map(ArrowArray::own_column).collect();
         let counts = (row_count, null_count);
-        ArrowArray::build(counts, (buffers, Vec::new()), pointers, Vec::new(), None)
+        ArrowArray::build(counts, (buffers, Vec::new()), pointers, children, None)
     }
 
     fn build(
@@ -429,6 +439,9 @@ pub(super) fn format_of(data_type: DataType) -> &'static str {
         DataType::Bool => "b",
         DataType::Text | DataType::Json => "U",
         DataType::Bytes => "Z",
+        DataType::List => "+l",
+        DataType::Struct => "+s",
+        DataType::Map => "+m",
     }
 }
 

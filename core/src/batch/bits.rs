@@ -80,6 +80,32 @@ impl Bits {
         words.iter().fold(0, |count, word| count + (word >> bit & 1)) as usize
     }
 
+    /// Appends the bits of some rows.
+    pub(super) fn extend_range(&mut self, from: &Bits, rows: std::ops::Range<usize>) {
+        let shift = self.len % 8;
+        let mut left = rows.len();
+        for start in rows.step_by(8) {
+            let eight = from.eight_from(start) & ((1_u16 << left.min(8)) - 1) as u8;
+            match self.bytes.last_mut().filter(|_| shift > 0) {
+                Some(last) => {
+                    *last |= eight << shift;
+                    if shift + left.min(8) > 8 {
+                        self.bytes.push(eight >> (8 - shift));
+                    }
+                }
+                None => self.bytes.push(eight),
+            }
+            self.len += left.min(8);
+            left = left.saturating_sub(8);
+        }
+    }
+
+    /// The bits of eight rows; 0 past the end.
+    fn eight_from(&self, row: usize) -> u8 {
+        let byte = |place: usize| u16::from(self.bytes.get(place).copied().unwrap_or_default());
+        ((byte(row / 8) | byte(row / 8 + 1) << 8) >> (row % 8)) as u8
+    }
+
     fn clear_behind_last(&mut self) {
         if let Some(last) = self.bytes.last_mut()
             && !self.len.is_multiple_of(8)
@@ -126,6 +152,12 @@ mod tests {
                     let rows = twin.len().saturating_sub(random(30) as usize);
                     bits.truncate(rows);
                     twin.truncate(rows);
+                }
+                7 if random(2) == 0 && !twin.is_empty() => {
+                    let start = random(twin.len() as u64) as usize;
+                    let end = twin.len().min(start + random(40) as usize);
+                    bits.extend_range(&bits.clone(), start..end);
+                    twin.extend_from_within(start..end);
                 }
                 _ if random(20) == 0 => {
                     bits.truncate(0);

@@ -1,10 +1,14 @@
 //! The values of one field of many rows, as Arrow lays them out
 //! (<https://arrow.apache.org/docs/format/Columnar.html>).
 
+mod copying;
+mod nested;
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::bits::Bits;
-use super::{DataType, Value};
+use super::{DataType, Field, NestedValue, Value};
+use nested::NestedParts;
 
 /// Nanoseconds in a microsecond.
 pub(super) const MICROSECOND: i64 = 1000;
@@ -18,6 +22,8 @@ pub(super) const MICROSECOND: i64 = 1000;
 ///   (Arrow's `large_utf8`, `large_binary`): who collects rows without a bound never meets the one of 2 GiB that
 ///   32 bits have, and there is no error for it.
 /// - A bit per row, from the least significant, is 1 where there is a value.
+/// - Lists, structs and maps consist of other columns, [`Column::children`]. A null in a list takes no place in them, and a
+///   null in a struct the place of a row.
 #[derive(Debug, Clone)]
 pub struct Column {
     data_type: DataType,
@@ -26,6 +32,7 @@ pub struct Column {
     bools: Bits,
     validity: Bits,
     null_count: usize,
+    nested: Option<Box<NestedParts>>,
 }
 
 /// The memory of a column, given up by it: nothing was copied.
@@ -37,10 +44,20 @@ pub struct Buffers {
     pub offsets: Vec<i64>,
     /// Bits of [`Column::validity`].
     pub validity: Vec<u8>,
+    /// Offsets of [`Column::list_offsets`].
+    pub list_offsets: Vec<i32>,
+    /// Columns of [`Column::children`].
+    pub children: Vec<Column>,
 }
 
 impl Column {
-    /// No rows yet.
+    /// No rows yet of a field.
+    pub fn of(field: &Field) -> Self {
+        let nested = field.data_type().is_nested().then(|| Box::new(NestedParts::of(field)));
+        Column { nested, ..Column::new(field.data_type()) }
+    }
+
+    /// No rows yet of a type that is not nested.
     pub fn new(data_type: DataType) -> Self {
         Column {
             data_type,
@@ -49,6 +66,7 @@ impl Column {
             bools: Bits::default(),
             validity: Bits::default(),
             null_count: 0,
+            nested: None,
         }
     }
 
@@ -95,7 +113,8 @@ impl Column {
     pub fn memory_bytes(&self) -> usize {
         let bits = self.bools.capacity_bytes() + self.validity.capacity_bytes();
         let held = self.values.capacity() + self.offsets.capacity() * size_of::<i64>() + bits;
-        size_of::<Self>() + held
+        let nested = self.nested.as_ref().map_or(0, |nested| nested.memory_bytes());
+        size_of::<Self>() + held + nested
     }
 
     /// Gives up its memory.
@@ -104,7 +123,10 @@ impl Column {
             DataType::Bool => self.bools.into_bytes(),
             _ => self.values,
         };
-        Buffers { values, offsets: self.offsets, validity: self.validity.into_bytes() }
+        let (offsets, validity) = (self.offsets, self.validity.into_bytes());
+        let (list_offsets, children) =
+            self.nested.map_or_else(Default::default, |nested| nested.into_parts());
+        Buffers { values, offsets, validity, list_offsets, children }
     }
 
     /// Returns these rows as values of another type, which keeps them in the same way.
@@ -121,7 +143,15 @@ impl Column {
         offsets: Vec<i64>,
     ) -> Column {
         let (validity, null_count) = (self.validity.clone(), self.null_count);
-        Column { data_type, values, offsets, bools: Bits::default(), validity, null_count }
+        Column {
+            data_type,
+            values,
+            offsets,
+            bools: Bits::default(),
+            validity,
+            null_count,
+            nested: None,
+        }
     }
 
     /// Returns true if `row` has a value.
@@ -158,6 +188,9 @@ impl Column {
                     Some(name) if names.is_closed => Value::Text(name),
                     _ => Value::Unsigned(number),
                 }
+            }
+            DataType::List | DataType::Struct | DataType::Map => {
+                Value::Nested(NestedValue::new(self, row))
             }
         }
     }
@@ -225,7 +258,10 @@ impl Column {
         match self.data_type.width() {
             Some(width) => self.values.reserve(rows * width),
             None if self.data_type.is_variable() => self.offsets.reserve(rows),
-            None => self.bools.reserve(rows),
+            None => match &mut self.nested {
+                None => self.bools.reserve(rows),
+                Some(nested) => nested.reserve(rows),
+            },
         }
     }
 
@@ -253,6 +289,9 @@ impl Column {
                 let end = self.offsets.last().copied().unwrap_or_default();
                 self.values.truncate(end as usize);
             }
+        }
+        if let Some(nested) = &mut self.nested {
+            nested.truncate(rows);
         }
     }
 
@@ -284,6 +323,7 @@ impl Column {
                 self.push_bytes(text.as_str().as_bytes());
             }
             (DataType::Json, Value::Json(text)) => self.push_bytes(text.as_bytes()),
+            (_, Value::Nested(nested)) if nested.is_of(self) => nested.push_to(self),
             (DataType::Enumeration(names), Value::Text(name)) => match names.number(name) {
                 Some(number) => self.push_fixed([number]),
                 None => self.push_mistaken(value),
@@ -338,9 +378,15 @@ impl Column {
         self.null_count += 1;
         self.validity.push(false);
         match self.data_type.width() {
+            // A length that is known is no call of memset.
+            Some(8) => self.values.extend_from_slice(&[0; 8]),
+            Some(4) => self.values.extend_from_slice(&[0; 4]),
             Some(width) => self.values.resize(self.values.len() + width, 0),
             None if self.data_type.is_variable() => self.offsets.push(self.values.len() as i64),
-            None => self.bools.push(false),
+            None => match &mut self.nested {
+                None => self.bools.push(false),
+                Some(nested) => nested.push_null(),
+            },
         }
     }
 

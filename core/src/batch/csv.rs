@@ -1,7 +1,8 @@
 //! Rows as CSV (RFC 4180): a header with the names of the fields, and a line for each row.
 
 use super::notation::{address, double_text, signed, unsigned, uuid};
-use super::{Batch, Schema, Value};
+use super::{Batch, DataType, Field, Schema, Value, json};
+use crate::{Error, ErrorKind, Result};
 
 /// Writes rows of one schema.
 #[derive(Debug, Clone)]
@@ -12,11 +13,17 @@ pub struct RowWriter {
 
 impl RowWriter {
     /// Appends the header.
-    pub fn new(schema: &Schema, into: &mut Vec<u8>) -> Self {
+    ///
+    /// # Errors
+    /// `Argument` for a column of lists, structs or maps: a line of CSV has no place for them.
+    pub fn new(schema: &Schema, into: &mut Vec<u8>) -> Result<Self> {
         let fields = schema.fields();
+        if let Some(nested) = fields.iter().find(|field| field.data_type().is_nested()) {
+            return Err(nested_column(nested));
+        }
         let writer = RowWriter { field_count: fields.len(), has_formulas: true };
-        writer.push(into, |place| Value::from(fields.get(place).map(super::Field::name)));
-        writer
+        writer.push(into, |place| Value::from(fields.get(place).map(Field::name)));
+        Ok(writer)
     }
 
     /// Writes `'` before texts that a spreadsheet would take for formulas: those that begin with `=`, `+`, `-`, `@`, a tab
@@ -51,7 +58,22 @@ impl RowWriter {
     }
 }
 
-/// Appends a value: nothing for null, times as nanoseconds, durations as microseconds, bytes as they are.
+#[cold]
+fn nested_column(field: &Field) -> Error {
+    let name = field.name();
+    let (kind, advice) = match field.data_type() {
+        DataType::List => ("list", format!("rows of {name}[]")),
+        DataType::Map => ("map", format!("rows of {name}{{}}.key and {name}{{}}.value")),
+        _ => ("struct", format!("its fields, {name}.*")),
+    };
+    let message = format!(
+        "expected columns of single values for CSV, found the {kind} {name}; ask for {advice}, or write JSON, Arrow or Parquet"
+    );
+    Error::new(ErrorKind::Argument, message)
+}
+
+/// Appends a value: nothing for null, times as nanoseconds, durations as microseconds, bytes as they are, lists, structs and
+/// maps as JSON.
 #[inline]
 pub fn value(into: &mut Vec<u8>, value: Value<'_>) {
     match value {
@@ -65,6 +87,11 @@ pub fn value(into: &mut Vec<u8>, value: Value<'_>) {
         Value::Double(number) => into.extend_from_slice(double_text(number).as_bytes()),
         Value::Bytes(known) => bytes(into, known),
         Value::Uuid(known) => uuid(into, &known),
+        Value::Nested(_) => {
+            let mut text = Vec::new();
+            json::value(&mut text, value);
+            bytes(into, &text);
+        }
     }
 }
 
@@ -97,9 +124,9 @@ pub fn bytes_without_formula(into: &mut Vec<u8>, text: &[u8]) {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::batch::{DataType, Field};
 
     #[test]
     fn texts_are_quoted_where_a_reader_would_split_them() {
@@ -117,12 +144,32 @@ mod tests {
         let fields = vec![Field::new("a".into(), DataType::Text, true, String::new())];
         let schema = Schema::new("rows", fields);
         let mut lines = Vec::new();
-        let writer = RowWriter::new(&schema, &mut lines).without_formulas();
+        let writer = RowWriter::new(&schema, &mut lines).unwrap().without_formulas();
         for text in ["=1+1", "+1", "-1", "@a", "\t=1", "a=1", "", "=\"a\""] {
             writer.push(&mut lines, |_| Value::Text(text));
         }
         writer.push(&mut lines, |_| Value::Signed(-1));
         let expected = "a\n'=1+1\n'+1\n'-1\n'@a\n'\t=1\na=1\n\n\"'=\"\"a\"\"\"\n-1\n";
         assert_eq!(String::from_utf8_lossy(&lines), expected);
+    }
+
+    #[test]
+    fn columns_of_lists_structs_and_maps_are_refused_with_what_to_ask_for() {
+        let number = || Field::new("a".into(), DataType::I32, true, String::new());
+        let refused = |field| {
+            let schema = Schema::new("rows", vec![number(), field]);
+            RowWriter::new(&schema, &mut Vec::new()).unwrap_err().to_string()
+        };
+        let list = refused(Field::list("tags".into(), number(), true));
+        let expected = "expected columns of single values for CSV, found the list tags; ask for rows of tags[], or write JSON, \
+                        Arrow or Parquet";
+        assert_eq!(list, expected);
+        let structure = refused(Field::structure("place".into(), vec![number()], true));
+        assert!(
+            structure.contains("the struct place; ask for its fields, place.*,"),
+            "{structure}"
+        );
+        let map = refused(Field::map("tags".into(), number(), number(), true));
+        assert!(map.contains("ask for rows of tags{}.key and tags{}.value,"), "{map}");
     }
 }

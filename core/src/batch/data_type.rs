@@ -45,6 +45,13 @@ pub enum DataType {
     TcpFlags,
     /// An 8-bit number that stands for a name.
     Enumeration(&'static Enumeration),
+    /// Values of one type in an order, any number of them. [`Field::children`](super::Field::children) has their type.
+    List,
+    /// A value of each of several fields, which [`Field::children`](super::Field::children) has.
+    Struct,
+    /// Values by keys, in an order: a list of structs with the fields `key` and `value`, which is the one of
+    /// [`Field::children`](super::Field::children).
+    Map,
 }
 
 /// The names that numbers stand for.
@@ -63,9 +70,12 @@ impl Enumeration {
         self.names.iter().find(|(known, _)| *known == number).map(|(_, name)| *name)
     }
 
-    /// The number that a name stands for.
+    /// The number that a name stands for, in capital or small letters.
     pub fn number(&self, name: &str) -> Option<u8> {
-        self.names.iter().find(|(_, known)| *known == name).map(|(number, _)| *number)
+        self.names
+            .iter()
+            .find(|(_, known)| known.eq_ignore_ascii_case(name))
+            .map(|(number, _)| *number)
     }
 }
 
@@ -93,6 +103,9 @@ impl DataType {
             DataType::Json => "json",
             DataType::TcpFlags => "tcp_flags",
             DataType::Enumeration(_) => "enumeration",
+            DataType::List => "list",
+            DataType::Struct => "struct",
+            DataType::Map => "map",
         }
     }
 
@@ -109,8 +122,8 @@ impl DataType {
         }
     }
 
-    /// Bytes that a value takes in a column; `None` for what takes a bit ([`DataType::Bool`]) or has no fixed
-    /// length ([`DataType::is_variable`]).
+    /// Bytes that a value takes in a column; `None` for what takes a bit ([`DataType::Bool`]), has no fixed
+    /// length ([`DataType::is_variable`]) or consists of others ([`DataType::is_nested`]).
     pub const fn width(self) -> Option<usize> {
         match self {
             DataType::U8 | DataType::I8 | DataType::Enumeration(_) => Some(1),
@@ -124,11 +137,28 @@ impl DataType {
             | DataType::Double => Some(8),
             DataType::Address | DataType::Uuid => Some(16),
             DataType::Bool | DataType::Text | DataType::Json | DataType::Bytes => None,
+            DataType::List | DataType::Struct | DataType::Map => None,
         }
+    }
+
+    /// Returns true for whole numbers that are never negative.
+    pub const fn is_unsigned(self) -> bool {
+        matches!(self, DataType::U8 | DataType::U16 | DataType::U32 | DataType::U64)
+    }
+
+    /// Returns true for whole numbers.
+    pub const fn is_integer(self) -> bool {
+        self.is_unsigned()
+            || matches!(self, DataType::I8 | DataType::I16 | DataType::I32 | DataType::I64)
     }
 
     /// Returns true if its values are kept as bytes of any length, with offsets.
     pub const fn is_variable(self) -> bool {
         matches!(self, DataType::Text | DataType::Json | DataType::Bytes)
+    }
+
+    /// Returns true if its values consist of values of other columns.
+    pub const fn is_nested(self) -> bool {
+        matches!(self, DataType::List | DataType::Struct | DataType::Map)
     }
 }

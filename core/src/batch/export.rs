@@ -153,11 +153,10 @@ impl Export {
         let conversions: Vec<Conversion> = schema.fields().iter().map(conversion).collect();
         let mut fields = Vec::with_capacity(schema.fields().len());
         for (field, conversion) in schema.fields().iter().zip(&conversions) {
-            let named = |name: String, data_type| {
-                Field::new(name, data_type, field.is_nullable(), field.meaning().to_owned())
-            };
-            let name = field.name().to_owned();
-            fields.push(named(name, conversion.type_of(field.data_type())));
+            fields.push(match field.data_type().is_nested() {
+                true => conversion.options.nested_field(field),
+                false => field.with_type(conversion.type_of(field.data_type())),
+            });
             if conversion.options.has_rest(field.data_type()) {
                 fields.push(Field::new(
                     format!("{}{REST_ENDING}", field.name()),
@@ -205,6 +204,7 @@ impl Conversion {
             DataType::Text | DataType::Json if self.text_as_bytes => {
                 Ok(column.with_type(DataType::Bytes))
             }
+            data_type if data_type.is_nested() => self.options.convert_nested(column, name),
             _ => self.options.convert(column, name),
         }
     }
@@ -225,6 +225,32 @@ impl ExportOptions {
                 _ => data_type,
             },
             _ => data_type,
+        }
+    }
+
+    /// Returns the field that a field inside of a nested one becomes, or a nested one itself. Times stay as they are there: a
+    /// column behind them would be one of its own in each list.
+    fn nested_field(self, field: &Field) -> Field {
+        match field.data_type() {
+            DataType::TimeNs => field.clone(),
+            data_type if data_type.is_nested() => {
+                let children = field.children().iter();
+                field.with_children(children.map(|child| self.nested_field(child)).collect())
+            }
+            data_type => field.with_type(self.type_of(data_type)),
+        }
+    }
+
+    /// The column of [`Self::nested_field`].
+    fn convert_nested(self, column: Column, name: &str) -> Result<Column> {
+        match column.data_type() {
+            DataType::TimeNs => Ok(column),
+            data_type if data_type.is_nested() => column.with_children(|field, child| {
+                let converted = self.nested_field(field);
+                let child = self.convert_nested(child, &format!("{name}.{}", field.name()))?;
+                Ok((converted, child))
+            }),
+            _ => self.convert(column, name),
         }
     }
 

@@ -3,7 +3,7 @@
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 
 use super::notation::{address, double_text, hex_digit, signed, unsigned, uuid};
-use super::{Batch, Schema, Value};
+use super::{Batch, DataType, NestedValue, Schema, Value};
 use crate::terminal::is_harmful;
 
 /// Writes rows of one schema.
@@ -65,7 +65,8 @@ pub fn object(batch: &Batch, row: usize) -> Option<String> {
     if row < batch.len() { String::from_utf8(text).ok() } else { None }
 }
 
-/// Appends a value. Times are nanoseconds, durations microseconds; bytes are `{"base64":"..."}`.
+/// Appends a value. Times are nanoseconds, durations microseconds; bytes are `{"base64":"..."}`. A list is an array, a struct an
+/// object of all of its fields, and a map an object if all keys can be names, else `{"entries":[[key,value],...]}`.
 #[inline]
 pub fn value(into: &mut Vec<u8>, value: Value<'_>) {
     match value {
@@ -88,6 +89,68 @@ pub fn value(into: &mut Vec<u8>, value: Value<'_>) {
             uuid(into, &known);
             into.push(b'"');
         }
+        Value::Nested(known) => nested(into, known),
+    }
+}
+
+fn nested(into: &mut Vec<u8>, known: NestedValue<'_>) {
+    match known.data_type() {
+        DataType::Struct => {
+            let mut opening = b'{';
+            for (field, inside) in known.fields() {
+                into.push(std::mem::replace(&mut opening, b','));
+                text(into, field.name());
+                into.push(b':');
+                value(into, inside);
+            }
+            into.extend_from_slice(if opening == b'{' { b"{}" } else { b"}" });
+        }
+        DataType::Map if known.entries().all(|(key, _)| is_name(key)) => {
+            into.push(b'{');
+            for (place, (key, inside)) in known.entries().enumerate() {
+                into.extend_from_slice(if place > 0 { b"," } else { b"" });
+                name(into, key);
+                into.push(b':');
+                value(into, inside);
+            }
+            into.push(b'}');
+        }
+        DataType::Map => {
+            into.extend_from_slice(b"{\"entries\":");
+            list(into, known.entries(), |into, (key, inside)| {
+                list(into, [key, inside].into_iter(), value);
+            });
+            into.push(b'}');
+        }
+        _ => list(into, known.elements(), value),
+    }
+}
+
+fn list<T>(
+    into: &mut Vec<u8>,
+    items: impl Iterator<Item = T>,
+    mut write: impl FnMut(&mut Vec<u8>, T),
+) {
+    into.push(b'[');
+    for (place, item) in items.enumerate() {
+        into.extend_from_slice(if place > 0 { b"," } else { b"" });
+        write(into, item);
+    }
+    into.push(b']');
+}
+
+/// Returns true if a key of a map can be a name in an object.
+fn is_name(key: Value<'_>) -> bool {
+    !matches!(key, Value::Null | Value::Bytes(_) | Value::Json(_) | Value::Nested(_))
+}
+
+/// Appends a key as a name.
+fn name(into: &mut Vec<u8>, key: Value<'_>) {
+    let start = into.len();
+    value(into, key);
+    if into.get(start) != Some(&b'"') {
+        into.insert(start, b'"');
+        into.push(b'"');
     }
 }
 

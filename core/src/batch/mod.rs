@@ -13,12 +13,14 @@ pub mod damage;
 mod data_type;
 mod export;
 pub mod json;
+mod nested_value;
 pub mod notation;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 #[cfg(target_endian = "little")]
 mod request;
 pub(crate) mod schema;
+mod tcp_flags;
 mod value;
 pub(crate) mod wireshark_names;
 
@@ -26,7 +28,9 @@ pub(crate) use column::mapped;
 pub use column::{Buffers, Column};
 pub use data_type::{DataType, Enumeration};
 pub use export::{AddressForm, ExportOptions, RowOrigin, TimeUnit};
+pub use nested_value::NestedValue;
 pub use schema::{Field, Schema};
+pub use tcp_flags::{TCP_FLAGS, TcpFlag, tcp_flags_of};
 pub use value::{ShortText, Value};
 
 /// Rows of one schema, a column for each of its fields.
@@ -40,7 +44,7 @@ pub struct Batch {
 impl Batch {
     /// No rows yet.
     pub fn new(schema: Schema) -> Self {
-        let columns = schema.fields().iter().map(|field| Column::new(field.data_type()));
+        let columns = schema.fields().iter().map(Column::of);
         Batch { row_count: 0, columns: columns.collect(), schema }
     }
 
@@ -144,6 +148,20 @@ impl Batch {
                 column.push_null();
             }
         }
+    }
+
+    /// Appends as many rows as each of `columns` has, the values of a field each.
+    ///
+    /// # Errors
+    /// `Limit` as for [`Column::end_list`]; the rows are not whole then.
+    pub(crate) fn append(&mut self, rows: usize, columns: Vec<Column>) -> crate::Result<()> {
+        debug_assert_eq!(columns.len(), self.columns.len());
+        for (column, more) in self.columns.iter_mut().zip(columns) {
+            column.append(more)?;
+            debug_assert_eq!(column.len(), self.row_count + rows);
+        }
+        self.row_count += rows;
+        Ok(())
     }
 
     /// Takes back what was appended for a row that is none.

@@ -3,10 +3,13 @@
 //!
 //! The crate encodes column by column, so rows are kept until there are enough for a row group.
 
+mod column_types;
+mod levels;
+
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type, ZstdLevel};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::column::writer::ColumnWriterImpl;
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType as Physical, DoubleType, FixedLenByteArray,
@@ -22,6 +25,8 @@ use super::export::{Export, ExportOptions};
 use super::{Batch, Column, DataType, Field, Schema};
 use crate::error::excerpt;
 use crate::{Error, ErrorKind, Result};
+use column_types::column_type;
+use levels::{LeafLevels, leaves};
 
 /// Rows after which a row group ends with the batch. A little more than what DuckDB and Spark read at once.
 const GROUP_ROWS: usize = 128 << 10;
@@ -100,14 +105,31 @@ impl<W: Write + Send> ParquetWriter<W> {
         (self.waiting_rows, self.waiting_bytes) = (0, 0);
         let mut group = self.file.next_row_group().map_err(failed)?;
         for (field, columns) in self.export.schema().fields().iter().zip(&mut self.waiting) {
-            let Some(mut writer) = group.next_column().map_err(failed)? else { break };
-            for column in columns.drain(..) {
-                write_column(&mut writer, column, field.is_nullable()).map_err(failed)?;
+            for leaf in leaves(field) {
+                let Some(mut writer) = group.next_column().map_err(failed)? else { break };
+                for column in columns.iter() {
+                    write_leaf(&mut writer, column, field, &leaf).map_err(failed)?;
+                }
+                writer.close().map_err(failed)?;
             }
-            writer.close().map_err(failed)?;
+            columns.clear();
         }
         group.close().map(drop).map_err(failed)
     }
+}
+
+/// Appends the rows of the column that is reached from `column`, that of `field`, by the places of children.
+fn write_leaf(
+    writer: &mut SerializedColumnWriter<'_>,
+    column: &Column,
+    field: &Field,
+    places: &[usize],
+) -> Outcome {
+    if !field.data_type().is_nested() {
+        return write_column(writer, column, Levels::Flat(field.is_nullable()));
+    }
+    let (leaf, levels) = LeafLevels::of(column, field, places);
+    write_column(writer, leaf, Levels::Nested(&levels))
 }
 
 /// Fails where two columns would have one name, which a reader could not tell apart.
@@ -123,41 +145,6 @@ fn has_different_names(schema: &Schema) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Returns the type of a field in Parquet.
-fn column_type(field: &Field) -> Result<SchemaType> {
-    let time = |unit| Some(LogicalType::timestamp(true, unit));
-    let number = |bits, is_signed| Some(LogicalType::integer(bits, is_signed));
-    let (physical, logical) = match field.data_type() {
-        DataType::TimeNs => (Type::INT64, time(TimeUnit::NANOS)),
-        DataType::TimeUs => (Type::INT64, time(TimeUnit::MICROS)),
-        DataType::DurationUs | DataType::I64 => (Type::INT64, None),
-        DataType::I32 => (Type::INT32, None),
-        DataType::U8 | DataType::Enumeration(_) => (Type::INT32, number(8, false)),
-        DataType::U16 | DataType::TcpFlags => (Type::INT32, number(16, false)),
-        DataType::U32 => (Type::INT32, number(32, false)),
-        DataType::U64 => (Type::INT64, number(64, false)),
-        DataType::I8 => (Type::INT32, number(8, true)),
-        DataType::I16 => (Type::INT32, number(16, true)),
-        DataType::Double => (Type::DOUBLE, None),
-        DataType::Bool => (Type::BOOLEAN, None),
-        DataType::Text => (Type::BYTE_ARRAY, Some(LogicalType::String)),
-        DataType::Json => (Type::BYTE_ARRAY, Some(LogicalType::Json)),
-        DataType::Bytes => (Type::BYTE_ARRAY, None),
-        DataType::Uuid => (Type::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Uuid)),
-        DataType::Address => (Type::FIXED_LEN_BYTE_ARRAY, None),
-    };
-    let repetition = if field.is_nullable() { Repetition::OPTIONAL } else { Repetition::REQUIRED };
-    let column = SchemaType::primitive_type_builder(field.name(), physical)
-        .with_repetition(repetition)
-        .with_logical_type(logical);
-    let is_fixed = physical == Type::FIXED_LEN_BYTE_ARRAY;
-    let column = match field.data_type().width() {
-        Some(width) if is_fixed => column.with_length(width as i32),
-        _ => column,
-    };
-    column.build().map_err(failed)
 }
 
 fn properties(schema: &Schema, metadata: &[(String, String)]) -> Result<WriterPropertiesPtr> {
@@ -182,46 +169,51 @@ fn properties(schema: &Schema, metadata: &[(String, String)]) -> Result<WriterPr
 
 type Outcome = std::result::Result<(), ParquetError>;
 
-/// Appends the rows of a column.
+/// Levels of the rows of a column.
+#[derive(Clone, Copy)]
+enum Levels<'a> {
+    /// Those of a column of the schema: 1 for a value, 0 for a null; none unless it is nullable.
+    Flat(bool),
+    Nested(&'a LeafLevels),
+}
+
+/// Appends the rows of a column that is not nested.
 fn write_column(
     writer: &mut SerializedColumnWriter<'_>,
-    column: Column,
-    is_nullable: bool,
+    column: &Column,
+    levels: Levels<'_>,
 ) -> Outcome {
-    let data_type = column.data_type();
-    match data_type.storage() {
-        DataType::U8 => fixed::<Int32Type, 1>(writer, &column, is_nullable, |[byte]| byte.into()),
-        DataType::I8 => fixed::<Int32Type, 1>(writer, &column, is_nullable, |bytes| {
-            i8::from_le_bytes(bytes).into()
-        }),
-        DataType::U16 => fixed::<Int32Type, 2>(writer, &column, is_nullable, |bytes| {
-            u16::from_le_bytes(bytes).into()
-        }),
-        DataType::I16 => fixed::<Int32Type, 2>(writer, &column, is_nullable, |bytes| {
-            i16::from_le_bytes(bytes).into()
-        }),
+    match column.data_type().storage() {
+        DataType::U8 => fixed::<Int32Type, 1>(writer, column, levels, |[byte]| byte.into()),
+        DataType::I8 => {
+            fixed::<Int32Type, 1>(writer, column, levels, |bytes| i8::from_le_bytes(bytes).into())
+        }
+        DataType::U16 => {
+            fixed::<Int32Type, 2>(writer, column, levels, |bytes| u16::from_le_bytes(bytes).into())
+        }
+        DataType::I16 => {
+            fixed::<Int32Type, 2>(writer, column, levels, |bytes| i16::from_le_bytes(bytes).into())
+        }
         DataType::U32 | DataType::I32 => {
-            fixed::<Int32Type, 4>(writer, &column, is_nullable, i32::from_le_bytes)
+            fixed::<Int32Type, 4>(writer, column, levels, i32::from_le_bytes)
         }
         DataType::U64 | DataType::I64 => {
-            fixed::<Int64Type, 8>(writer, &column, is_nullable, i64::from_le_bytes)
+            fixed::<Int64Type, 8>(writer, column, levels, i64::from_le_bytes)
         }
-        DataType::Double => {
-            fixed::<DoubleType, 8>(writer, &column, is_nullable, f64::from_le_bytes)
+        DataType::Double => fixed::<DoubleType, 8>(writer, column, levels, f64::from_le_bytes),
+        DataType::Bool => {
+            rows(writer.typed::<BoolType>(), column, levels, |row| column.value(row) == true.into())
         }
-        DataType::Bool => rows(writer.typed::<BoolType>(), &column, is_nullable, |row| {
-            column.value(row) == true.into()
-        }),
         DataType::Address | DataType::Uuid => {
             let bytes = ByteArray::from(column.values().to_vec());
-            rows(writer.typed::<FixedLenByteArrayType>(), &column, is_nullable, |row| {
+            rows(writer.typed::<FixedLenByteArrayType>(), column, levels, |row| {
                 FixedLenByteArray::from(bytes.slice(row * 16, 16))
             })
         }
         _ => {
             let bytes = ByteArray::from(column.values().to_vec());
             let at = |row: usize| column.offsets().get(row).copied().unwrap_or(0) as usize;
-            rows(writer.typed::<ByteArrayType>(), &column, is_nullable, |row| {
+            rows(writer.typed::<ByteArrayType>(), column, levels, |row| {
                 bytes.slice(at(row), at(row + 1) - at(row))
             })
         }
@@ -232,11 +224,11 @@ fn write_column(
 fn fixed<P: Physical, const N: usize>(
     writer: &mut SerializedColumnWriter<'_>,
     column: &Column,
-    is_nullable: bool,
+    levels: Levels<'_>,
     value: impl Fn([u8; N]) -> P::T,
 ) -> Outcome {
     let (values, _) = column.values().as_chunks::<N>();
-    rows(writer.typed::<P>(), column, is_nullable, |row| {
+    rows(writer.typed::<P>(), column, levels, |row| {
         value(values.get(row).copied().unwrap_or([0; N]))
     })
 }
@@ -245,9 +237,17 @@ fn fixed<P: Physical, const N: usize>(
 fn rows<P: Physical>(
     writer: &mut ColumnWriterImpl<'_, P>,
     column: &Column,
-    is_nullable: bool,
+    levels: Levels<'_>,
     value: impl Fn(usize) -> P::T,
 ) -> Outcome {
+    let is_nullable = match levels {
+        Levels::Flat(is_nullable) => is_nullable,
+        Levels::Nested(nested) => {
+            let values: Vec<P::T> = nested.rows.iter().map(|row| value(*row as usize)).collect();
+            let repetition = nested.is_repeated.then_some(nested.repetition.as_slice());
+            return writer.write_batch(&values, Some(&nested.definition), repetition).map(drop);
+        }
+    };
     let (mut levels, mut values) = (Vec::new(), Vec::new());
     for start in (0..column.len()).step_by(STEP_ROWS) {
         let step = start..column.len().min(start + STEP_ROWS);

@@ -2,7 +2,7 @@
 //! (<https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html#schema-requests>).
 //!
 //! A request chooses between representations of the same values: the width of integers, the unit and zone of times, the
-//! layout of text and bytes, dictionaries, the order of the columns. It does not select columns and computes nothing. A
+//! layout of text and bytes, dictionaries, the order of the columns; lists, structs and maps stay as they are. It does not select columns and computes nothing. A
 //! column keeps its own type where the requested one is of the same kind but is not made here. A value that the
 //! requested type cannot hold is an error; nothing is rounded.
 
@@ -128,6 +128,9 @@ enum TypeKind {
     Time,
     Duration,
     TextOrBytes,
+    List,
+    Struct,
+    Map,
     Other,
 }
 
@@ -139,6 +142,9 @@ impl TypeKind {
             TypeKind::Time => "timestamp",
             TypeKind::Duration => "duration",
             TypeKind::TextOrBytes => "string or binary",
+            TypeKind::List => "list",
+            TypeKind::Struct => "struct",
+            TypeKind::Map => "map",
             TypeKind::Other => "other",
         }
     }
@@ -155,6 +161,9 @@ impl TypeKind {
             [b'u' | b'U' | b'z' | b'Z'] | [b'v', b'u' | b'z'] | [b'w', b':', ..] => {
                 TypeKind::TextOrBytes
             }
+            [b'+', b's'] => TypeKind::Struct,
+            [b'+', b'm'] => TypeKind::Map,
+            [b'+', b'l' | b'L'] | [b'+', b'v' | b'w', ..] => TypeKind::List,
             _ => TypeKind::Other,
         }
     }
@@ -284,6 +293,7 @@ impl ArrowForm {
             }
             TypeKind::TextOrBytes => variable.map(ArrowForm::Variable),
             TypeKind::Boolean | TypeKind::Other => None,
+            TypeKind::List | TypeKind::Struct | TypeKind::Map => None,
         }
     }
 

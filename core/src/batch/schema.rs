@@ -8,6 +8,9 @@ use crate::error::excerpt;
 use crate::spelling::nearest;
 use crate::{Error, ErrorKind, Result};
 
+/// Fields that an error names, where there is none of a name.
+const NAMES_TOLD: usize = 48;
+
 /// One column of a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
@@ -15,6 +18,8 @@ pub struct Field {
     data_type: DataType,
     is_nullable: bool,
     meaning: Cow<'static, str>,
+    /// Fields that a nested type consists of.
+    children: Option<Arc<[Field]>>,
 }
 
 impl Field {
@@ -25,12 +30,59 @@ impl Field {
         is_nullable: bool,
         meaning: &'static str,
     ) -> Self {
-        Field { name: Cow::Borrowed(name), data_type, is_nullable, meaning: Cow::Borrowed(meaning) }
+        let (name, meaning) = (Cow::Borrowed(name), Cow::Borrowed(meaning));
+        Field { name, data_type, is_nullable, meaning, children: None }
     }
 
     /// A field that is known when the program runs, such as one of an IDL file.
     pub fn new(name: String, data_type: DataType, is_nullable: bool, meaning: String) -> Self {
-        Field { name: name.into(), data_type, is_nullable, meaning: meaning.into() }
+        let (name, meaning) = (name.into(), meaning.into());
+        Field { name, data_type, is_nullable, meaning, children: None }
+    }
+
+    /// A field with a list of such values as `item` describes. Its name is `item` in Arrow.
+    pub fn list(name: String, item: Field, is_nullable: bool) -> Self {
+        Field::nested(name, DataType::List, is_nullable, vec![item.named("item")])
+    }
+
+    /// A field with a value of each of `fields`.
+    pub fn structure(name: String, fields: Vec<Field>, is_nullable: bool) -> Self {
+        Field::nested(name, DataType::Struct, is_nullable, fields)
+    }
+
+    /// A field with values by keys. A key is never null.
+    pub fn map(name: String, key: Field, value: Field, is_nullable: bool) -> Self {
+        let key = Field { is_nullable: false, ..key.named("key") };
+        let entry = vec![key, value.named("value")];
+        let entries = Field::structure("entries".to_owned(), entry, false);
+        Field::nested(name, DataType::Map, is_nullable, vec![entries])
+    }
+
+    fn nested(name: String, data_type: DataType, is_nullable: bool, children: Vec<Field>) -> Self {
+        let children = Some(children.into());
+        Field { children, ..Field::new(name, data_type, is_nullable, String::new()) }
+    }
+
+    /// The field with another name.
+    #[must_use]
+    pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
+        Field { name: name.into(), ..self }
+    }
+
+    /// The field of which a row may have no value.
+    #[must_use]
+    pub fn nullable(self) -> Self {
+        Field { is_nullable: true, ..self }
+    }
+
+    /// The field with another type, which is not nested either.
+    pub(super) fn with_type(&self, data_type: DataType) -> Self {
+        Field { data_type, ..self.clone() }
+    }
+
+    /// The field with other fields inside.
+    pub(super) fn with_children(&self, children: Vec<Field>) -> Self {
+        Field { children: Some(children.into()), ..self.clone() }
     }
 
     /// The name it has in every output and face.
@@ -41,6 +93,17 @@ impl Field {
     /// Returns the type of its values.
     pub const fn data_type(&self) -> DataType {
         self.data_type
+    }
+
+    /// The fields that a nested type consists of: of a list the one of its elements, of a struct its own, and of a map the
+    /// struct of a key and a value. None of other types.
+    pub fn children(&self) -> &[Field] {
+        self.children.as_deref().unwrap_or_default()
+    }
+
+    /// Shares the fields of [`Field::children`].
+    pub(super) fn shared_children(&self) -> Arc<[Field]> {
+        self.children.clone().unwrap_or_default()
     }
 
     /// Returns true if a row may have no value.
@@ -112,8 +175,11 @@ impl Schema {
 
     /// Returns the error for a name that no field has; `near` is the field that may have been meant.
     pub(crate) fn no_field_but(&self, name: &str, near: Option<&str>) -> Error {
-        let known: Vec<&str> = self.fields().iter().map(Field::name).collect();
-        let (known, name) = (known.join(", "), excerpt(name));
+        let known: Vec<&str> = self.fields().iter().map(Field::name).take(NAMES_TOLD).collect();
+        let (mut known, name) = (known.join(", "), excerpt(name));
+        if let Some(more) = self.fields().len().checked_sub(NAMES_TOLD).filter(|more| *more > 0) {
+            known.push_str(&format!(" and {more} more"));
+        }
         let message = match near {
             Some(near) => format!("expected a field ({known}), found {name}; did you mean {near}?"),
             None => format!("expected a field ({known}), found {name}"),

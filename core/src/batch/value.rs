@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::net::IpAddr;
 
-use super::notation;
+use super::{NestedValue, json, notation};
 
 /// One value of a row, borrowed from where it is kept.
 ///
@@ -39,6 +39,8 @@ pub enum Value<'a> {
     Bytes(&'a [u8]),
     /// A UUID, in the order in which it is written.
     Uuid([u8; 16]),
+    /// A list, a struct or a map.
+    Nested(NestedValue<'a>),
 }
 
 impl Value<'_> {
@@ -69,7 +71,7 @@ impl Value<'_> {
             Value::Address(address) => Value::Address(address),
             Value::ShortText(text) => Value::ShortText(text),
             Value::Uuid(bytes) => Value::Uuid(bytes),
-            Value::Text(_) | Value::Json(_) | Value::Bytes(_) => return None,
+            Value::Text(_) | Value::Json(_) | Value::Bytes(_) | Value::Nested(_) => return None,
         })
     }
 
@@ -88,6 +90,7 @@ impl Value<'_> {
             Value::Json(text) => ComparisonKey::Json(text),
             Value::Bytes(bytes) => ComparisonKey::Bytes(bytes),
             Value::Uuid(bytes) => ComparisonKey::Uuid(*bytes),
+            Value::Nested(nested) => ComparisonKey::Nested(*nested),
         }
     }
 }
@@ -107,6 +110,7 @@ enum ComparisonKey<'a> {
     Json(&'a str),
     Bytes(&'a [u8]),
     Uuid([u8; 16]),
+    Nested(NestedValue<'a>),
 }
 
 /// A number for each double, in the order of [`f64::total_cmp`].
@@ -142,7 +146,8 @@ impl Hash for Value<'_> {
 }
 
 impl fmt::Display for Value<'_> {
-    /// The value as text, without its unit; nothing where it is null. Bytes that are not UTF-8 are replaced.
+    /// The value as text, without its unit; nothing where it is null. Bytes that are not UTF-8 are replaced. Lists, structs
+    /// and maps are JSON.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Null => Ok(()),
@@ -157,6 +162,11 @@ impl fmt::Display for Value<'_> {
             Value::Uuid(bytes) => {
                 let mut text = Vec::new();
                 notation::uuid(&mut text, bytes);
+                f.write_str(&String::from_utf8_lossy(&text))
+            }
+            Value::Nested(_) => {
+                let mut text = Vec::new();
+                json::value(&mut text, *self);
                 f.write_str(&String::from_utf8_lossy(&text))
             }
         }

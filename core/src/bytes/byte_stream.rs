@@ -11,7 +11,10 @@ use super::gzip::GzipDecoder;
 use super::inflate::InflateBackend;
 use super::input::{Input, Supply};
 use super::members::{self, Members};
+use super::seek_point::{Resume, SeekMarker, SeekPoint, SeekSpacing};
+use super::seek_table::SeekTable;
 use super::source::{Cancel, FileSource, Source};
+use super::spans::{SeekPlaces, SpanLimits, SpanReader, Spans};
 use super::zstd::ZstdDecoder;
 
 /// Name of standard input for people.
@@ -27,10 +30,15 @@ pub struct StreamOptions {
     pub compression: CompressionChoice,
     /// Threads that may work for this stream at a time, beside the one that reads it; 1, the default, means none.
     pub jobs: usize,
+    /// Decompressed bytes at least between two places of an index or seek table at which threads begin. The default is 4 MiB.
+    pub span: u64,
     /// The most bytes that the buffer holds for one item. The default is 17 MiB.
     pub max_buffer: usize,
     /// Calls off reads of this stream, from its opening on, instead of a handle of its own.
     pub cancel: Option<Cancel>,
+    /// Distance of the places that are found at which reading can begin another time, if any are to be: see
+    /// [`ByteStream::take_seek_points`]. One thread reads then.
+    pub seek_points: Option<SeekSpacing>,
 }
 
 impl Default for StreamOptions {
@@ -39,8 +47,10 @@ impl Default for StreamOptions {
             piece: 256 << 10,
             compression: CompressionChoice::Auto,
             jobs: 1,
+            span: 4 << 20,
             max_buffer: 17 << 20,
             cancel: None,
+            seek_points: None,
         }
     }
 }
@@ -79,6 +89,10 @@ pub struct ByteStream {
     /// The backend that is to inflate gzip, where a test names one.
     backend: Option<InflateBackend>,
     jobs: usize,
+    span: u64,
+    /// Places at which threads can begin.
+    places: Option<Box<dyn SeekPlaces>>,
+    seek_points: Option<SeekSpacing>,
     piece: usize,
     max_buffer: usize,
 }
@@ -102,6 +116,8 @@ enum StreamDecoder {
     Zstd(Box<ZstdDecoder>),
     /// gzip or zstd, with other threads.
     Members(Box<Members>),
+    /// gzip or zstd with places at which they can begin.
+    Spans(Box<Spans>),
 }
 
 impl ByteStream {
@@ -142,9 +158,7 @@ impl ByteStream {
         options: &StreamOptions,
         backend: InflateBackend,
     ) -> Result<Self> {
-        let mut stream = Self::unread(source, name, options);
-        stream.backend = Some(backend);
-        stream.decided()
+        Self::unread(source, name, options).with_backend(backend).decided()
     }
 
     /// Reads `source` as [`ByteStream::new`] does, but nothing before something is asked for. Damage of the first bytes
@@ -162,10 +176,19 @@ impl ByteStream {
             failed: None,
             choice: options.compression,
             backend: None,
-            jobs: options.jobs.max(1),
+            places: None,
+            span: options.span,
+            jobs: if options.seek_points.is_some() { 1 } else { options.jobs.max(1) },
+            seek_points: options.seek_points,
             piece: options.piece.max(1),
             max_buffer: options.max_buffer.max(options.piece).max(1),
         }
+    }
+
+    /// Inflates gzip by this backend.
+    pub(super) fn with_backend(mut self, backend: InflateBackend) -> Self {
+        self.backend = Some(backend);
+        self
     }
 
     fn decided(mut self) -> Result<Self> {
@@ -184,27 +207,74 @@ impl ByteStream {
             choice => detect_compression(&mut self.input, choice)?,
         };
         let Some(compression) = compression else { return Ok(false) };
-        // Nothing is read ahead of what somebody may still write.
-        let jobs = if self.input.is_nonblocking() { self.jobs } else { 1 };
         self.decoder = match compression {
             Compression::None => StreamDecoder::Plain,
-            Compression::Gzip => {
-                let backend = self.backend.map_or_else(InflateBackend::serving, Ok)?;
-                let decoder = GzipDecoder::new(backend);
-                match jobs {
-                    1 => StreamDecoder::Gzip(Box::new(decoder)),
-                    _ => with_threads(members::MemberDecoder::Gzip(decoder), jobs),
-                }
-            }
-            Compression::Zstd => {
-                let decoder = ZstdDecoder::new()?;
-                match jobs {
-                    1 => StreamDecoder::Zstd(Box::new(decoder)),
-                    _ => with_threads(members::MemberDecoder::Zstd(decoder), jobs),
-                }
-            }
+            Compression::Gzip => self.gzip(self.gzip_decoder()?),
+            Compression::Zstd => self.zstd()?,
         };
         Ok(true)
+    }
+
+    /// Returns the threads that may work ahead.
+    fn jobs(&self) -> usize {
+        // Nothing is read ahead of what somebody may still write.
+        if self.input.is_nonblocking() { self.jobs } else { 1 }
+    }
+
+    fn gzip_decoder(&self) -> Result<GzipDecoder> {
+        let backend = self.backend.map_or_else(InflateBackend::serving, Ok)?;
+        let Some(spacing) = self.seek_points else { return Ok(GzipDecoder::new(backend)) };
+        let mut decoder = GzipDecoder::new(backend.that_finds_places());
+        decoder.mark(SeekMarker::new(spacing));
+        Ok(decoder)
+    }
+
+    fn gzip(&self, decoder: GzipDecoder) -> StreamDecoder {
+        match self.jobs() {
+            1 => StreamDecoder::Gzip(Box::new(decoder)),
+            jobs => with_threads(members::MemberDecoder::Gzip(decoder), jobs),
+        }
+    }
+
+    fn zstd(&self) -> Result<StreamDecoder> {
+        let mut decoder = ZstdDecoder::new()?;
+        if let Some(spacing) = self.seek_points {
+            decoder.mark(SeekMarker::new(spacing));
+        }
+        Ok(match self.jobs() {
+            1 => StreamDecoder::Zstd(Box::new(decoder)),
+            jobs => with_threads(members::MemberDecoder::Zstd(decoder), jobs),
+        })
+    }
+
+    /// Lets threads begin at the places of an index or of a seek table, where nothing was read yet.
+    fn begin_spans(&mut self) -> Result<()> {
+        if !matches!(self.decoder, StreamDecoder::Members(_)) {
+            return Ok(());
+        }
+        let places = self.places.take().or_else(|| self.seek_table());
+        let (Some(places), Some(source)) = (places, self.input.another_source()) else {
+            return Ok(());
+        };
+        let reader = SpanReader {
+            name: self.name.clone(),
+            compression: self.compression(),
+            backend: self.backend.map_or_else(InflateBackend::serving, Ok)?,
+            cancel: self.cancel(),
+        };
+        let limits = SpanLimits { threads: self.jobs(), span: self.span };
+        if let Some(spans) = Spans::start(reader, source, places, limits) {
+            self.decoder = StreamDecoder::Spans(Box::new(spans));
+        }
+        Ok(())
+    }
+
+    fn seek_table(&self) -> Option<Box<dyn SeekPlaces>> {
+        if self.compression() != Compression::Zstd {
+            return None;
+        }
+        let table = SeekTable::read(&mut *self.input.another_source()?, self.input.len()?)?;
+        Some(Box::new(table))
     }
 
     /// Returns the name of the input for people: its path, usually.
@@ -220,6 +290,7 @@ impl ByteStream {
             StreamDecoder::Zstd(_) => Compression::Zstd,
             StreamDecoder::Members(members) if members.is_gzip() => Compression::Gzip,
             StreamDecoder::Members(_) => Compression::Zstd,
+            StreamDecoder::Spans(spans) => spans.compression(),
         }
     }
 
@@ -236,6 +307,7 @@ impl ByteStream {
             StreamDecoder::Gzip(decoder) => decoder.memory_bytes(),
             StreamDecoder::Zstd(decoder) => decoder.memory_bytes(),
             StreamDecoder::Members(members) => members.memory_bytes(),
+            StreamDecoder::Spans(spans) => spans.memory_bytes(),
         };
         self.buffer.capacity() + self.input.memory_bytes() + decoder
     }
@@ -411,13 +483,20 @@ impl ByteStream {
         if !self.decide()? {
             return Ok(false);
         }
-        let before = self.buffer.len();
+        if self.base == 0 && self.buffer.is_empty() {
+            self.begin_spans()?;
+        }
+        let (before, base) = (self.buffer.len(), self.base);
+        if let Some(marker) = self.marker() {
+            marker.set_base(base);
+        }
         let more = match &mut self.decoder {
             StreamDecoder::Undecided => true,
             StreamDecoder::Plain => read_plain(&mut self.input, &mut self.buffer)?,
             StreamDecoder::Gzip(decoder) => decoder.decode(&mut self.input, &mut self.buffer)?,
             StreamDecoder::Zstd(decoder) => decoder.decode(&mut self.input, &mut self.buffer)?,
             StreamDecoder::Members(members) => members.decode(&mut self.input, &mut self.buffer)?,
+            StreamDecoder::Spans(spans) => spans.decode(&mut self.buffer)?,
         };
         self.ended = !more;
         Ok(self.ended || self.buffer.len() > before)
@@ -538,6 +617,118 @@ impl ByteStream {
         Ok(())
     }
 
+    fn marker(&mut self) -> Option<&mut SeekMarker> {
+        match &mut self.decoder {
+            StreamDecoder::Gzip(decoder) => decoder.marker(),
+            StreamDecoder::Zstd(decoder) => decoder.marker(),
+            StreamDecoder::Undecided
+            | StreamDecoder::Plain
+            | StreamDecoder::Members(_)
+            | StreamDecoder::Spans(_) => None,
+        }
+    }
+
+    /// Takes the places that were found since the last call, at which reading can begin: some of those that were decompressed,
+    /// with [`StreamOptions::seek_points`]. In plain input there are none to be found: it can begin anywhere.
+    pub fn take_seek_points(&mut self) -> Vec<SeekPoint> {
+        self.marker().map(SeekMarker::take).unwrap_or_default()
+    }
+
+    /// Distance of the places that are found, if any are.
+    pub fn seek_points(&self) -> Option<SeekSpacing> {
+        self.seek_points
+    }
+
+    /// Finds such places from here on in a stream of which nothing was read.
+    ///
+    /// # Errors
+    /// Those of the first bytes.
+    pub fn find_seek_points(&mut self, spacing: SeekSpacing) -> Result<()> {
+        self.seek_points = Some(spacing);
+        self.jobs = 1;
+        if self.position() == 0 && self.buffer.is_empty() {
+            self.decoder = StreamDecoder::Undecided;
+            self.input.set_nonblocking(false);
+        }
+        self.decide().map(drop).map_err(|error| self.place(error))
+    }
+
+    /// Returns true if threads could begin at several places of the input, if those were known.
+    pub(crate) fn wants_places(&self) -> bool {
+        self.jobs() > 1 && self.compression() != Compression::None
+    }
+
+    /// Lets threads begin at these places of an input of which nothing was read; none take that back. What they say is
+    /// checked, so wrong ones change nothing.
+    pub(crate) fn use_places(&mut self, places: Option<Box<dyn SeekPlaces>>) {
+        self.places = places;
+    }
+
+    /// Returns true if deflate data has just ended behind all input, and has inflated to bytes of this checksum and length.
+    pub(super) fn ends_deflate_with(&self, crc: u32, size: u32) -> bool {
+        match &self.decoder {
+            StreamDecoder::Gzip(decoder) => {
+                self.input.bytes().is_empty() && decoder.ends_deflate_with(crc, size)
+            }
+            _ => false,
+        }
+    }
+
+    /// Goes to a place that was found in this very input, of which something was read before.
+    ///
+    /// # Errors
+    /// `Format` where no decoder of this input has such a state; those of reading.
+    pub fn seek_to_point(&mut self, point: &SeekPoint) -> Result<()> {
+        self.input.set_nonblocking(false);
+        let sought = self.resume(point);
+        sought.map_err(|error| self.place(error))
+    }
+
+    fn resume(&mut self, point: &SeekPoint) -> Result<()> {
+        let misplaced = || Error::format("a place in input of this compression", "another one");
+        if !self.decide()? || !self.input.seek(point.raw_offset)? {
+            return Err(misplaced());
+        }
+        self.decoder = match (self.compression(), &point.resume) {
+            (Compression::None, Resume::Boundary) => StreamDecoder::Plain,
+            (Compression::Zstd, Resume::Boundary) => self.zstd()?,
+            (Compression::Gzip, Resume::Boundary) => {
+                let mut decoder = self.gzip_decoder()?;
+                decoder.pass_members();
+                self.gzip(decoder)
+            }
+            (Compression::Gzip, Resume::Deflate(state)) => {
+                let mut decoder = self.gzip_decoder()?;
+                let is_there = self.input.supply(1, true)? == Supply::Ready;
+                let first = self.input.bytes().first().filter(|_| is_there).copied();
+                if decoder.resume(state, first.unwrap_or_default())? {
+                    self.input.advance(1);
+                }
+                self.gzip(decoder)
+            }
+            _ => return Err(misplaced()),
+        };
+        if let Some(marker) = self.marker() {
+            marker.begin_at(point.position, point.raw_offset);
+        }
+        self.buffer.clear();
+        self.start = 0;
+        self.base = point.position;
+        self.ended = false;
+        self.failed = None;
+        Ok(())
+    }
+
+    /// The time of the last change of the file that is read, in nanoseconds since 1970, where it is one.
+    pub fn modified(&self) -> Option<i64> {
+        self.input.modified()
+    }
+
+    /// A second reader of the raw bytes: see [`Source::another`].
+    pub(crate) fn another_raw_source(&self) -> Option<Box<dyn Source>> {
+        self.input.another_source()
+    }
+
     /// Puts `bytes` back that were just taken, so that they come once more.
     pub fn give_back(&mut self, bytes: &[u8]) {
         let position = self.position();
@@ -590,11 +781,11 @@ impl fmt::Debug for ByteStream {
     }
 }
 
-/// Reads until the first bytes tell what the input is; `None` where they are not there yet.
 fn with_threads(decoder: members::MemberDecoder, jobs: usize) -> StreamDecoder {
     StreamDecoder::Members(Box::new(Members::new(decoder, jobs)))
 }
 
+/// Reads until the first bytes tell what the input is; `None` where they are not there yet.
 fn detect_compression(input: &mut Input, choice: CompressionChoice) -> Result<Option<Compression>> {
     let mut ended = false;
     loop {

@@ -8,6 +8,7 @@ use crate::wire::{Endian, Reader};
 
 use super::inflate::{InflateBackend, InflateOutcome, Inflated, Inflater};
 use super::input::{Input, Supply};
+use super::seek_point::{DeflateState, SeekMarker, WINDOW_LEN};
 
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 const DEFLATE: u8 = 8;
@@ -41,6 +42,7 @@ pub(super) struct GzipDecoder {
     crc: crc32fast::Hasher,
     size: u32,
     pauses: bool,
+    marker: Option<Box<SeekMarker>>,
 }
 
 impl GzipDecoder {
@@ -52,7 +54,44 @@ impl GzipDecoder {
             crc: crc32fast::Hasher::new(),
             size: 0,
             pauses: false,
+            marker: None,
         }
+    }
+
+    /// Finds places at which another decoder can begin, from here on.
+    pub(super) fn mark(&mut self, marker: SeekMarker) {
+        self.marker = Some(Box::new(marker));
+    }
+
+    /// The places that were found.
+    pub(super) fn marker(&mut self) -> Option<&mut SeekMarker> {
+        self.marker.as_deref_mut()
+    }
+
+    /// Goes on inside of a member, whose next byte is `first`; says whether the decoder has taken that byte.
+    ///
+    /// # Errors
+    /// `Format` where the state is none.
+    pub(super) fn resume(&mut self, state: &DeflateState, first: u8) -> Result<bool> {
+        let (prologue, len) = state.prologue(first)?;
+        self.inflater.reset();
+        let mut window = Vec::with_capacity(WINDOW_LEN + 1);
+        let inflated = self.inflater.inflate(&prologue, &mut window);
+        let is_there = inflated.outcome == InflateOutcome::More
+            && (inflated.taken, window.len()) == (prologue.len(), len);
+        // The few bits of a byte may end the member.
+        let has_ended = inflated.outcome == InflateOutcome::Finished && state.takes_first_byte();
+        if !is_there && !has_ended {
+            return Err(Error::format("a place in deflate data", "something else"));
+        }
+        self.next = if has_ended { Next::Trailer } else { Next::Deflate };
+        self.holds_back = false;
+        self.crc = crc32fast::Hasher::new_with_initial_len(state.crc, state.len.into());
+        self.size = state.len;
+        if let Some(marker) = &mut self.marker {
+            marker.keep(&window);
+        }
+        Ok(state.takes_first_byte())
     }
 
     /// Lets [`GzipDecoder::decode`] return where another member follows.
@@ -68,6 +107,11 @@ impl GzipDecoder {
     /// Says that the input goes on behind a member that this has not seen.
     pub(super) fn pass_members(&mut self) {
         self.next = Next::AfterMember;
+    }
+
+    /// Returns true if deflate data has just ended that has inflated to bytes of this checksum and length.
+    pub(super) fn ends_deflate_with(&self, crc: u32, size: u32) -> bool {
+        self.next == Next::Trailer && (self.crc.clone().finalize(), self.size) == (crc, size)
     }
 
     /// Memory that it takes.
@@ -91,6 +135,11 @@ impl GzipDecoder {
                 Next::Trailer => self.trailer(input, output.len() == before)?,
                 Next::AfterMember => self.after_member(input, output.len() == before)?,
             };
+            if let (Some(marker), Supply::Ready, Next::Header) =
+                (&mut self.marker, supply, self.next)
+            {
+                marker.at_boundary(output.len(), input.offset());
+            }
             match supply {
                 Supply::Ready if self.pauses && self.next == Next::Header => break,
                 Supply::Ready => {}
@@ -132,12 +181,29 @@ impl GzipDecoder {
             return Ok(Supply::Later);
         }
         let before = output.len();
-        let Inflated { taken, returned, outcome } = self.inflater.inflate(input.bytes(), output);
+        let (Inflated { taken, returned, outcome }, place) = match &self.marker {
+            Some(marker) if marker.wants_place(before, input.offset()) => {
+                self.inflater.inflate_to_place(input.bytes(), output)
+            }
+            marker => {
+                let reach = marker.as_ref().map(|marker| marker.reach(before, input.offset()));
+                let bytes = input.bytes();
+                let bytes = reach.and_then(|reach| bytes.get(..reach)).unwrap_or(bytes);
+                (self.inflater.inflate(bytes, output), None)
+            }
+        };
         let inflated = output.get(before..).unwrap_or_default();
         self.crc.update(inflated);
         // The trailer has the length modulo 2^32.
         self.size = self.size.wrapping_add(inflated.len() as u32);
         let made = !inflated.is_empty();
+        if let Some(marker) = &mut self.marker {
+            marker.keep_near(inflated, output.len(), input.offset());
+            if let Some(place) = place {
+                let (taken, crc) = (input.offset() + taken as u64, self.crc.clone().finalize());
+                marker.at_place(output.len(), taken, place, crc, self.size);
+            }
+        }
         let held_back = self.holds_back;
         self.holds_back = output.len() == output.capacity();
         input.advance(taken);

@@ -7,12 +7,12 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 
-use flate2::{Decompress, FlushDecompress, Status};
-
 use crate::error::{Error, ErrorKind, Result};
 use crate::forks::ProcessValue;
 
 use super::isal;
+use super::seek_point::DeflatePlace;
+use super::zlib::ZlibInflate;
 
 /// A library that inflates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -41,6 +41,15 @@ impl InflateBackend {
         static NAMED: ProcessValue<Option<OsString>> = ProcessValue::new();
         let named = NAMED.get_or_init(|| std::env::var_os("BYTEWRIGHT_INFLATE"));
         Self::chosen(named.as_deref(), Self::available())
+    }
+
+    /// The backend in whose place one serves that finds places where another inflater can begin: itself, if it does.
+    pub(super) fn that_finds_places(self) -> InflateBackend {
+        if self == InflateBackend::Isal && !isal::finds_places() {
+            InflateBackend::Zlib
+        } else {
+            self
+        }
     }
 
     /// Chooses from `available`. A name that is none of them is refused: a comparison with what is not
@@ -106,7 +115,7 @@ pub(super) struct Inflated {
 
 /// The state of one deflate stream.
 pub(super) enum Inflater {
-    Zlib(Box<Decompress>),
+    Zlib(ZlibInflate),
     Isal(isal::Inflate),
 }
 
@@ -117,7 +126,7 @@ impl Inflater {
             InflateBackend::Isal => isal::Inflate::new(),
             InflateBackend::Zlib => None,
         };
-        isal.map_or_else(|| Inflater::Zlib(Box::new(Decompress::new(false))), Inflater::Isal)
+        isal.map_or_else(|| Inflater::Zlib(ZlibInflate::new()), Inflater::Isal)
     }
 
     pub(super) fn backend(&self) -> InflateBackend {
@@ -138,7 +147,7 @@ impl Inflater {
     /// Makes ready for the next stream.
     pub(super) fn reset(&mut self) {
         match self {
-            Inflater::Zlib(decompress) => decompress.reset(false),
+            Inflater::Zlib(inflate) => inflate.reset(),
             Inflater::Isal(inflate) => inflate.reset(),
         }
     }
@@ -147,24 +156,24 @@ impl Inflater {
     /// ends. Where the room is used up there may be more to come from an empty `input`.
     pub(super) fn inflate(&mut self, input: &[u8], output: &mut Vec<u8>) -> Inflated {
         match self {
-            Inflater::Zlib(decompress) => inflate_zlib(decompress, input, output),
+            Inflater::Zlib(inflate) => inflate.inflate(input, output),
             Inflater::Isal(inflate) => inflate.inflate(input, output),
         }
     }
-}
 
-fn inflate_zlib(decompress: &mut Decompress, input: &[u8], output: &mut Vec<u8>) -> Inflated {
-    let before = decompress.total_in();
-    let outcome = match decompress.decompress_vec(input, output, FlushDecompress::None) {
-        Ok(Status::Ok | Status::BufError) => InflateOutcome::More,
-        Ok(Status::StreamEnd) => InflateOutcome::Finished,
-        Err(error) if error.needs_dictionary().is_some() => {
-            InflateOutcome::Broken("a preset dictionary")
-        }
-        Err(_) => InflateOutcome::Broken("something else"),
-    };
-    let taken = usize::try_from(decompress.total_in() - before).unwrap_or(input.len());
-    Inflated { taken: taken.min(input.len()), returned: 0, outcome }
+    /// Inflates as [`Inflater::inflate`] does, but stops at a place where another inflater can begin, if it finds one in the
+    /// piece of `input` that it takes.
+    pub(super) fn inflate_to_place(
+        &mut self,
+        input: &[u8],
+        output: &mut Vec<u8>,
+    ) -> (Inflated, Option<DeflatePlace>) {
+        let (inflated, place) = match self {
+            Inflater::Zlib(inflate) => inflate.inflate_to_place(input, output),
+            Inflater::Isal(inflate) => inflate.inflate_to_place(input, output),
+        };
+        (inflated, place.filter(|_| output.len() < output.capacity()))
+    }
 }
 
 #[cfg(test)]

@@ -89,6 +89,11 @@ impl Input {
         self.source.len()
     }
 
+    /// See [`Source::modified`].
+    pub(super) fn modified(&self) -> Option<i64> {
+        self.source.modified()
+    }
+
     /// See [`Source::has_offsets`].
     pub(super) fn has_offsets(&self) -> bool {
         self.source.has_offsets()

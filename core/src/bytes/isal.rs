@@ -15,6 +15,7 @@ use std::ptr;
 use libloading::Library;
 
 use super::inflate::{InflateOutcome, Inflated};
+use super::seek_point::{DeflatePlace, DeflateState, StoredRest};
 use crate::forks::ProcessValue;
 
 /// The name the library is loaded by.
@@ -25,6 +26,7 @@ pub(super) const STATE_SIZE: usize = 128 << 10;
 
 /// `struct inflate_state` of igzip_lib.h, as far as it concerns us, with room to spare at its end.
 /// All zeros is a value of it.
+#[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct IsalState {
     next_out: *mut u8,
@@ -37,7 +39,19 @@ struct IsalState {
     read_in_length: i32,
     tables: [u8; 21160 - 40],
     block_state: u32,
-    rest: [u8; STATE_SIZE - 21164],
+    dict_length: u32,
+    /// 1 in the last block of the stream.
+    bfinal: u32,
+    crc_flag: u32,
+    crc: u32,
+    hist_bits: u32,
+    /// Bytes that are left of a stored block.
+    type0_block_len: i32,
+    overflow: [u32; 4],
+    wrapper_flag: i16,
+    /// Bytes of a block's header that is not whole.
+    tmp_in_size: i16,
+    rest: [u8; STATE_SIZE - 21208],
 }
 
 /// The processors that isa-l is written for. On others the layout of [`IsalState`] need not hold.
@@ -51,11 +65,20 @@ const _: () = {
         assert!(offset_of!(IsalState, avail_in) == 32);
         assert!(offset_of!(IsalState, read_in_length) == 36);
         assert!(offset_of!(IsalState, block_state) == 21160);
+        assert!(offset_of!(IsalState, type0_block_len) == 21184);
+        assert!(offset_of!(IsalState, tmp_in_size) == 21206);
         assert!(size_of::<IsalState>() == STATE_SIZE);
     }
 };
 
+/// A block begins: nothing of it was read, or a part of its header.
+const BLOCK_NEW: u32 = 0;
+const BLOCK_HEADER: u32 = 1;
+const BLOCK_STORED: u32 = 2;
 const BLOCK_FINISH: u32 = 5;
+
+/// Raw bytes that are inflated at once while the end of a block is looked for: a block has some tens of thousands.
+const SEARCH_PIECE: usize = 4 << 10;
 
 type Init = unsafe extern "C" fn(*mut IsalState);
 type Run = unsafe extern "C" fn(*mut IsalState) -> i32;
@@ -93,12 +116,20 @@ fn load() -> Option<Functions> {
     Some(Functions { init, inflate })
 }
 
+/// Returns true if it is here and its state tells where blocks begin.
+pub(super) fn finds_places() -> bool {
+    static FINDS: ProcessValue<bool> = ProcessValue::new();
+    *FINDS.get_or_init(|| functions().is_some_and(|functions| resumes(functions).is_some()))
+}
+
 /// The state of one deflate stream.
 pub(super) struct Inflate {
     functions: Functions,
     state: Box<IsalState>,
     /// The damage that the library found, while bytes from before it did not fit yet.
     broken: Option<&'static str>,
+    /// A copy of the state before a piece in which a place is looked for.
+    before: Option<Box<IsalState>>,
 }
 
 // SAFETY: the state is owned by the box, the library keeps nothing about it elsewhere, and the two
@@ -117,7 +148,7 @@ impl Inflate {
         unsafe { ptr::write_bytes(state.as_mut_ptr(), 0, 1) };
         // SAFETY: every byte was just set to zero, and zeros are a value of each field.
         let state = unsafe { state.assume_init() };
-        let mut inflate = Inflate { functions, state, broken: None };
+        let mut inflate = Inflate { functions, state, broken: None, before: None };
         inflate.reset();
         inflate
     }
@@ -147,6 +178,85 @@ impl Inflate {
             return Inflated { taken, returned, outcome: InflateOutcome::Finished };
         }
         Inflated { taken, returned: 0, outcome: InflateOutcome::More }
+    }
+
+    /// Inflates a piece of `input`, less where a block begins in it that can be begun at; see `Inflater::inflate_to_place`.
+    ///
+    /// The library does not stop between blocks. But its tables show that a block has begun, and where its input ends inside of
+    /// the header of one, it waits for the rest of the header. So the piece is halved until it does.
+    pub(super) fn inflate_to_place(
+        &mut self,
+        input: &[u8],
+        output: &mut Vec<u8>,
+    ) -> (Inflated, Option<DeflatePlace>) {
+        let piece = input.get(..SEARCH_PIECE).unwrap_or(input);
+        let len = output.len();
+        self.keep_state();
+        let inflated = self.inflate(piece, output);
+        if inflated.outcome != InflateOutcome::More || !self.may_be_at_place(output) {
+            return (inflated, None);
+        }
+        if let Some(place) = self.place() {
+            return (inflated, Some(place));
+        }
+        if !self.has_begun_block() {
+            return (inflated, None);
+        }
+        let (mut none_begun, mut begun) = (0, piece.len());
+        while begun - none_begun > 1 {
+            let half = none_begun + (begun - none_begun) / 2;
+            self.restore_state();
+            output.truncate(len);
+            let inflated = self.inflate(piece.get(..half).unwrap_or_default(), output);
+            if let Some(place) = self.place() {
+                return (inflated, Some(place));
+            }
+            if self.has_begun_block() { begun = half } else { none_begun = half }
+        }
+        // No piece ended in the header: it is very short. The whole piece comes again.
+        self.restore_state();
+        output.truncate(len);
+        (self.inflate(piece, output), None)
+    }
+
+    fn keep_state(&mut self) {
+        match &mut self.before {
+            Some(before) => **before = *self.state,
+            before => *before = Some(self.state.clone()),
+        }
+    }
+
+    fn restore_state(&mut self) {
+        if let Some(before) = &self.before {
+            *self.state = **before;
+        }
+    }
+
+    /// Returns true if the tables have changed since the state was kept: a block has begun.
+    fn has_begun_block(&self) -> bool {
+        self.before.as_ref().is_some_and(|before| self.state.tables != before.tables)
+    }
+
+    /// Returns true if nothing is held back, so that the place of the state is the end of `output`.
+    fn may_be_at_place(&self, output: &Vec<u8>) -> bool {
+        output.len() < output.capacity() && self.broken.is_none()
+    }
+
+    /// The place that the state is at, if one can begin there.
+    fn place(&self) -> Option<DeflatePlace> {
+        let state = &*self.state;
+        let buffered = u32::try_from(state.read_in_length).ok()?;
+        let of_header = u32::try_from(state.tmp_in_size).ok()?;
+        let unused_bits = buffered + 8 * of_header;
+        match state.block_state {
+            BLOCK_NEW | BLOCK_HEADER => Some(DeflatePlace { unused_bits, stored: None }),
+            BLOCK_STORED if unused_bits % 8 == 0 && of_header == 0 => {
+                let len = u16::try_from(state.type0_block_len).ok()?;
+                let rest = StoredRest { len, is_last: state.bfinal != 0 };
+                Some(DeflatePlace { unused_bits, stored: Some(rest) })
+            }
+            _ => None,
+        }
     }
 
     /// Reports damage once everything from before it is out. The library keeps up to 64 KiB of that
@@ -210,6 +320,40 @@ fn passes_self_test(functions: Functions) -> bool {
     pieces.into_iter().all(|(input_piece, output_piece)| {
         self_test(functions, &expected, input_piece, output_piece).unwrap_or(false)
     })
+}
+
+/// Inflates the known stream and goes on from each place that is found in it; `None` is a failure.
+fn resumes(functions: Functions) -> Option<()> {
+    let expected = self_test_output();
+    let mut inflate = Inflate::with(functions);
+    let (mut output, mut position) = (Vec::with_capacity(expected.len() + 1), 0_usize);
+    let mut places = 0;
+    for _ in 0..SELF_TEST_STREAM.len() {
+        let rest = SELF_TEST_STREAM.get(position..)?;
+        let piece = rest.get(..rest.len().min(100))?;
+        let (step, place) = inflate.inflate_to_place(piece, &mut output);
+        position = (position + step.taken).checked_sub(step.returned)?;
+        if let Some(place) = place {
+            let window = output.get(output.len().saturating_sub(32 << 10)..)?;
+            let (first, state) = DeflateState::of(place, position as u64, window)?;
+            let rest = SELF_TEST_STREAM.get(usize::try_from(first).ok()?..)?;
+            let (prologue, _) = state.prologue(*rest.first()?).ok()?;
+            let rest = rest.get(usize::from(state.takes_first_byte())..)?;
+            let mut again = Inflate::with(functions);
+            let mut resumed = Vec::with_capacity(expected.len() + 1);
+            again.inflate(&prologue, &mut resumed);
+            let end = again.inflate(rest, &mut resumed).outcome;
+            let behind = expected.get(output.len() - window.len()..)?;
+            if end != InflateOutcome::Finished || resumed != behind {
+                return None;
+            }
+            places += 1;
+        }
+        if step.outcome == InflateOutcome::Finished {
+            return (places > 0 && output == expected).then_some(());
+        }
+    }
+    None
 }
 
 /// `None` or `false` is a failure.
@@ -308,6 +452,7 @@ mod tests {
     fn a_library_that_is_there_passes_the_self_test() {
         if let Some(functions) = load() {
             assert!(passes_self_test(functions));
+            assert!(resumes(functions).is_some());
         } else {
             eprintln!("skipped: no {LIBRARY}");
         }

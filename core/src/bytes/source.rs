@@ -53,6 +53,11 @@ pub trait Source: Send {
         None
     }
 
+    /// The time of the last change of the file, in nanoseconds since 1970, where it is a file that has one.
+    fn modified(&self) -> Option<i64> {
+        None
+    }
+
     /// Returns true if a read never has to wait for somebody else to write. Then pieces are filled up;
     /// otherwise what is there is handed on at once.
     fn is_nonblocking(&self) -> bool {
@@ -445,6 +450,13 @@ impl Source for FileSource {
     fn len(&self) -> Option<u64> {
         let regular = self.regular.as_ref()?;
         Some(self.size()?.saturating_sub(regular.start))
+    }
+
+    fn modified(&self) -> Option<i64> {
+        self.regular.as_ref()?;
+        let status = rustix::fs::fstat(&self.file).ok()?;
+        let nanoseconds = i64::try_from(status.st_mtime_nsec).ok()?;
+        status.st_mtime.checked_mul(1_000_000_000)?.checked_add(nanoseconds)
     }
 
     fn is_nonblocking(&self) -> bool {

@@ -5,6 +5,7 @@ use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 use crate::error::{Error, ErrorKind, Result};
 
 use super::input::{Input, Supply};
+use super::seek_point::SeekMarker;
 
 /// The largest window that is accepted, as a power of two: all that a 64-bit zstd can do. `zstd`
 /// itself takes more than 27 only when asked to, but a file that needs it is not a wrong file.
@@ -29,6 +30,7 @@ pub(super) struct ZstdDecoder {
     /// Memory of the context, asked for once in a call of [`ZstdDecoder::decode`].
     memory_bytes: usize,
     pauses: bool,
+    marker: Option<Box<SeekMarker>>,
 }
 
 impl ZstdDecoder {
@@ -43,7 +45,18 @@ impl ZstdDecoder {
             holds_back: false,
             memory_bytes: 0,
             pauses: false,
+            marker: None,
         })
+    }
+
+    /// Finds places at which another decoder can begin, from here on.
+    pub(super) fn mark(&mut self, marker: SeekMarker) {
+        self.marker = Some(Box::new(marker));
+    }
+
+    /// The places that were found.
+    pub(super) fn marker(&mut self) -> Option<&mut SeekMarker> {
+        self.marker.as_deref_mut()
     }
 
     /// Lets [`ZstdDecoder::decode`] return behind each frame.
@@ -78,6 +91,11 @@ impl ZstdDecoder {
                 }
             };
             self.step(input, wanted, output)?;
+            if let Some(marker) = &mut self.marker
+                && !self.in_frame
+            {
+                marker.at_boundary(output.len(), input.offset());
+            }
             if self.pauses && !self.in_frame {
                 break;
             }

@@ -262,7 +262,8 @@ impl Decoder {
         }
     }
 
-    /// Makes the next step that of a record at `offset`, which a pcap file allows: its records stand by themselves.
+    /// Makes the next step that of a record at `offset`: in a pcap file, where records stand by themselves, or in a section
+    /// whose interfaces were seen.
     pub(crate) fn go_to_record(&mut self, offset: u64) {
         self.offset = offset;
     }
@@ -273,6 +274,14 @@ impl Decoder {
             DecoderState::Pcapng(pcapng) => origin::of_pcapng(raw, pcapng.endian),
             DecoderState::Pcap(pcap) => origin::of_pcap(raw, pcap.endian),
             DecoderState::Start => origin::of_pcap(&[], Endian::Little),
+        }
+    }
+
+    /// A section header like that of the section that is being read, without options; nothing in a pcap file.
+    pub(crate) fn section_header(&self) -> Vec<u8> {
+        match &self.state {
+            DecoderState::Pcapng(pcapng) => pcapng.section_header_block(),
+            DecoderState::Pcap(_) | DecoderState::Start => Vec::new(),
         }
     }
 

@@ -86,6 +86,20 @@ impl Pcapng {
         }
     }
 
+    /// The header of the section that is being read, of unknown length and without options.
+    pub(super) fn section_header_block(&self) -> Vec<u8> {
+        const LEN: u32 = FRAMING_LEN as u32 + 16;
+        const BYTE_ORDER: u32 = 0x1a2b_3c4d;
+        let (major, minor) = self.version;
+        let little = [block::SECTION_HEADER, LEN, BYTE_ORDER].map(u32::to_le_bytes);
+        let big = [block::SECTION_HEADER, LEN, BYTE_ORDER].map(u32::to_be_bytes);
+        let (words, versions, end) = match self.endian {
+            Endian::Little => (little, [major, minor].map(u16::to_le_bytes), LEN.to_le_bytes()),
+            Endian::Big => (big, [major, minor].map(u16::to_be_bytes), LEN.to_be_bytes()),
+        };
+        [words.as_flattened(), versions.as_flattened(), &[0xff; 8], &end].concat()
+    }
+
     /// A block that is read as a whole.
     #[inline]
     fn whole_block<'a>(&mut self, kind: u32, total_len: u32, input: &'a [u8]) -> Result<Step<'a>> {

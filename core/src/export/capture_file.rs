@@ -1,4 +1,5 @@
-//! A capture that is written: to a file that is whole or not there, or to a pipe as its packets come.
+//! A capture that is written: to a file that is whole or not there, or to a pipe as its packets come. Compressed, it is in
+//! members of gzip, or frames of zstd and their seek table, each of whole records.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,9 +13,6 @@ use crate::{Error, ErrorKind, Result};
 
 /// Bytes of the capture that are gathered before they go on.
 const GATHERED: usize = 256 << 10;
-
-/// Bytes of a capture after which a member ends, where the end of the file is kept.
-const MEMBER_LEN: usize = 1 << 20;
 
 /// Format and compression of a capture that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -382,13 +380,12 @@ impl CaptureFile {
         self.compressor.push(&mut self.gathered, &mut self.packed)
     }
 
-    /// Ends a member of a file whose end is kept once it is long, so that few bytes depend on what comes behind.
+    /// Ends a member once it is long: others can be read beside it, and few bytes depend on it.
     fn end_member(&mut self) -> Result<()> {
-        if self.kept.as_ref().is_none_or(|kept| kept.member.len() < MEMBER_LEN) {
+        if !self.compressor.has_long_member() {
             return Ok(());
         }
-        self.compressor.finish(&mut self.packed)?;
-        self.compressor = Compressor::new(self.form.compression)?;
+        self.compressor.end_member(&mut self.packed)?;
         self.write_packed()?;
         self.holds_back = false;
         if let (Some(kept), CaptureOutput::File(writer)) = (&mut self.kept, &self.output) {

@@ -45,12 +45,6 @@ impl FileOwner {
         storage.file().map_or(Ok(()), |file| self.give_as_far_as_allowed(file))
     }
 
-    /// Returns the owner of files that this process makes for nobody else.
-    pub(super) fn private_of_process() -> FileOwner {
-        let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-        FileOwner { mode: 0o600, user: user.as_raw(), group: group.as_raw() }
-    }
-
     pub(super) fn give_as_far_as_allowed(self, file: &File) -> io::Result<()> {
         // Only the superuser may give files away; the others have them in their group at best.
         let _ = fchown(file, Some(Uid::from_raw(self.user)), Some(Gid::from_raw(self.group)));

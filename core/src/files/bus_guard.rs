@@ -27,7 +27,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicUsize,
-    Ordering::{Acquire, Relaxed, Release},
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
     fence,
 };
 
@@ -44,6 +44,13 @@ static GUARDED_COUNT: AtomicUsize = AtomicUsize::new(0);
 /// Action that was there before, as the handler can read it.
 static EARLIER: EarlierAction =
     EarlierAction { handler: AtomicUsize::new(libc::SIG_DFL), flags: AtomicI32::new(0) };
+
+/// A page that nobody uses: where the system has as many pieces of address space as it allows, this one is given up for another.
+/// Since Linux 6.18, it refuses then also a map that replaces others.
+static SPARE: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
+
+/// Times that a thread waits for another one that has given it up.
+const SPARE_TRIES: usize = 10_000;
 
 /// Bytes that the system maps at once.
 static SYSTEM_PAGE_LEN: AtomicUsize = AtomicUsize::new(4096);
@@ -150,6 +157,7 @@ fn install() -> io::Result<()> {
     if let Ok(len) = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) {
         SYSTEM_PAGE_LEN.store(len, Relaxed);
     }
+    keep_spare();
     // Before ours is there, which may be called at once.
     let earlier = change_action(None)?;
     EARLIER.keep(&earlier);
@@ -260,6 +268,38 @@ fn replace_page(info: &libc::siginfo_t) -> bool {
         // The system counts the pieces of address space. If there are too many, all pages become zeros, which is one piece.
         map_zeros(page, page_len, region.writes)
             || map_zeros(region.start, region.len, region.writes)
+            || map_zeros_in_place_of_spare(region.start, region.len, region.writes)
+    }
+}
+
+/// Maps pages of zeros where the system refuses even what replaces many pieces by one, and says whether that worked.
+///
+/// # Safety
+/// That of [`map_zeros`].
+unsafe fn map_zeros_in_place_of_spare(start: *mut u8, len: usize, writes: bool) -> bool {
+    let spare = SPARE.swap(ptr::null_mut(), AcqRel);
+    if spare.is_null() {
+        // Another thread is doing this, and then there is room.
+        // SAFETY: the caller's promise; the other call lets other threads run.
+        return (0..SPARE_TRIES)
+            .any(|_| unsafe { map_zeros(start, len, writes) || libc::sched_yield() != 0 });
+    }
+    // SAFETY: the page is a map of its own that nobody touches; the caller's promise about the others.
+    let is_mapped = unsafe {
+        libc::munmap(spare.cast(), SYSTEM_PAGE_LEN.load(Relaxed));
+        map_zeros(start, len, writes)
+    };
+    keep_spare();
+    is_mapped
+}
+
+/// Maps the spare page. It is shared, so that the system joins it with no other piece.
+fn keep_spare() {
+    let (len, flags) = (SYSTEM_PAGE_LEN.load(Relaxed), libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+    // SAFETY: a new map, in place of nothing.
+    let page = unsafe { libc::mmap(ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0) };
+    if page != libc::MAP_FAILED {
+        SPARE.store(page.cast(), Release);
     }
 }
 

@@ -63,11 +63,6 @@ pub trait Directory: Debug + Send + Sync + 'static {
     /// the other.
     fn publish(&self, file: &dyn Storage, name: &OsStr, displaced: Displaced) -> io::Result<()>;
 
-    /// Makes a file that never gets a name, which nobody else can open.
-    fn create_nameless(&self) -> io::Result<Box<dyn Storage>> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
     /// Returns the id of the file with the name `name`, if any. Another one than [`Storage::id`] of an
     /// open file was put in its place.
     fn id(&self, name: &OsStr) -> io::Result<Option<FileId>>;
@@ -219,16 +214,6 @@ impl Directory for FileDirectory {
                 renamed.inspect_err(|_| drop(std::fs::remove_file(&hidden)))
             }
         }
-    }
-
-    fn create_nameless(&self) -> io::Result<Box<dyn Storage>> {
-        let private = FileOwner::private_of_process();
-        let file = match open_unnamed(&self.path, Some(private)) {
-            Some(file) => FileStorage::from(file),
-            None => FileStorage::hidden(&self.path, OsStr::new("nameless"), Some(private))?
-                .without_name(),
-        };
-        Ok(Box::new(file))
     }
 
     fn id(&self, name: &OsStr) -> io::Result<Option<FileId>> {

@@ -57,7 +57,12 @@ impl FileKind {
         let format = fields.u32(Endian::Little).unwrap_or_default();
         if format != self.format {
             let expected = format_args!("{} in format {}", self.name, self.format);
-            let found = format_args!("format {format}, which another version of Bytewright wrote");
+            let found = match format < self.format {
+                true => format!(
+                    "format {format}, which an earlier draft of Bytewright wrote; dump it with that version, and load the dump"
+                ),
+                false => format!("format {format}, which another version of Bytewright wrote"),
+            };
             return Err(Error::format(expected, found).at(8));
         }
         match fields.u32(Endian::Little) {

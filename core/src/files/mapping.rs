@@ -23,7 +23,6 @@ const WORD_LEN: usize = size_of::<AtomicU64>();
 pub struct Mapping {
     start: NonNull<AtomicU64>,
     word_count: usize,
-    is_shared: bool,
 }
 
 // SAFETY: a mapping owns its pages until it is dropped, whatever thread that happens on.
@@ -38,13 +37,7 @@ impl Mapping {
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: without an address and MAP_FIXED the kernel takes a place where nothing is.
         let start = unsafe { mmap_anonymous(ptr::null_mut(), len, protection, MapFlags::PRIVATE)? };
-        Self::at(start, word_count, false)
-    }
-
-    /// The words that begin `file`. What is changed here is seen here only, and costs memory by the
-    /// page. The file must not change or become shorter while it is mapped: it should have no name.
-    pub fn private(file: &File, word_count: usize) -> io::Result<Mapping> {
-        Self::of_file(file, word_count, MapFlags::PRIVATE)
+        Self::at(start, word_count)
     }
 
     /// The words that begin `file`, which grows to hold them and gets what is changed here. The
@@ -53,10 +46,10 @@ impl Mapping {
     /// be missing later.
     pub fn shared(file: &File, word_count: usize) -> io::Result<Mapping> {
         fallocate(file, FallocateFlags::empty(), 0, byte_len(word_count)? as u64)?;
-        Self::of_file(file, word_count, MapFlags::SHARED)
+        Self::of_file(file, word_count)
     }
 
-    fn of_file(file: &File, word_count: usize, flags: MapFlags) -> io::Result<Mapping> {
+    fn of_file(file: &File, word_count: usize) -> io::Result<Mapping> {
         let len = byte_len(word_count)?;
         // A page beyond the end of its file cannot be touched.
         if file.metadata()?.len() < len as u64 {
@@ -64,34 +57,13 @@ impl Mapping {
         }
         let protection = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: without an address and MAP_FIXED the kernel takes a place where nothing is.
-        let start = unsafe { mmap(ptr::null_mut(), len, protection, flags, file, 0)? };
-        Self::at(start, word_count, flags.contains(MapFlags::SHARED))
+        let start = unsafe { mmap(ptr::null_mut(), len, protection, MapFlags::SHARED, file, 0)? };
+        Self::at(start, word_count)
     }
 
-    /// Maps all pages of the file at once, before all of it is read.
-    #[cfg(target_os = "linux")]
-    pub fn populate(&self) {
-        use rustix::mm::{Advice, madvise};
-        // SAFETY: the pages from `start` on are this mapping's, and the advice changes no byte of
-        // them. An older kernel that does not know it refuses, and reading takes longer.
-        let _ = unsafe {
-            let len = self.word_count * WORD_LEN;
-            madvise(self.start.as_ptr().cast(), len, Advice::LinuxPopulateRead)
-        };
-    }
-
-    /// Reads the file ahead at once; not available on this system.
-    #[cfg(not(target_os = "linux"))]
-    pub fn populate(&self) {}
-
-    fn at(start: *mut std::ffi::c_void, word_count: usize, is_shared: bool) -> io::Result<Mapping> {
+    fn at(start: *mut std::ffi::c_void, word_count: usize) -> io::Result<Mapping> {
         let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Mapping { start, word_count, is_shared })
-    }
-
-    /// Returns true if changes here go to a file.
-    pub fn is_shared(&self) -> bool {
-        self.is_shared
+        Ok(Mapping { start, word_count })
     }
 
     /// Clears the words in a forked child.
@@ -148,18 +120,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shared_words_are_in_the_file_and_private_ones_are_not() {
+    fn shared_words_are_in_the_file() {
         let path = std::env::temp_dir().join(format!("bytewright_mapping_{}", std::process::id()));
         let mut options = File::options();
         let file = options.create(true).truncate(true).read(true).write(true).open(&path).unwrap();
-        assert!(Mapping::private(&file, 1).is_err(), "nothing is there to be mapped");
         let shared = Mapping::shared(&file, 1000).unwrap();
         assert_eq!((shared.len(), file.metadata().unwrap().len()), (1000, 8000));
         shared[999].store(7, Relaxed);
-        let private = Mapping::private(&file, 1000).unwrap();
-        assert_eq!(private[999].load(Relaxed), 7);
-        private[0].store(9, Relaxed);
-        drop(private);
         drop(shared);
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!((bytes[0], bytes[7992]), (0, 7));

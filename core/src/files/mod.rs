@@ -27,8 +27,8 @@ mod unnamed_file;
 
 pub use access::{FileAccess, FileOwner};
 pub(crate) use commit_log::{
-    CHECK_LEN, CommitFrame, CommitLog, FrameBuffer, FrameFlags, LENS_LEN, LogHeader, LogReader,
-    PAYLOAD_LEN_MAX, Salt,
+    CommitFrame, CommitLog, FRAME_HEADER_LEN, FrameBuffer, FrameFlags, LENS_LEN, LogHeader,
+    LogReader, LogRecord, PAYLOAD_LEN_MAX, Salt,
 };
 pub(crate) use directory::name_beside;
 pub use directory::{Directory, Displaced, FileDirectory};
@@ -42,7 +42,9 @@ pub use memory_storage::MemoryStorage;
 pub(crate) use page_chunk::PageChunk;
 pub(crate) use page_map::{PAGE_LEN, PageMap, PageNumber};
 pub use process_mark::ProcessMark;
-pub(crate) use shared_area::{AREA_WORDS, Attachment, FoundArea, SharedTurn, StatePin, TurnKind};
+pub(crate) use shared_area::{
+    AREA_WORDS, Attachment, FoundArea, SharedTurn, StatePin, TurnKind, TurnWaiter,
+};
 pub use shared_file::{FileSystem, FileVersion, LocalFileSystem, LockKind, SharedFile, SharedMode};
 pub use storage::{FileId, FileStatus, FileStorage, Storage, StorageMode};
 pub(crate) use unnamed_directory::UnnamedDirectory;

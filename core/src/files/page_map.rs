@@ -106,6 +106,24 @@ impl PageMap {
         Ok(unsafe { slice::from_raw_parts(start.as_ptr(), count as usize * PAGE_LEN) })
     }
 
+    /// Bytes from `from` on, borrowed as [`bytes`](Self::bytes) are, of which nothing around them is; `None` if they do not lie
+    /// in one chunk, or it cannot be mapped.
+    #[inline]
+    pub(crate) fn range(&self, from: u64, len: usize) -> Option<&[u8]> {
+        let last = from.checked_add(len.checked_sub(1)? as u64)?;
+        let [first, last] = [from, last].map(|at| PageNumber::try_from(at / PAGE_LEN as u64).ok());
+        let first = first?;
+        if PageChunk::of(first) != PageChunk::of(last?) {
+            return None;
+        }
+        let start = self.place(first).ok()?;
+        // SAFETY: as in `bytes`: all of the range is in the chunk that is mapped there, and none of ours changes it.
+        Some(unsafe {
+            let start = start.add((from % PAGE_LEN as u64) as usize);
+            slice::from_raw_parts(start.as_ptr(), len)
+        })
+    }
+
     /// Bytes of pages that lie in one chunk, to be changed.
     ///
     /// # Safety

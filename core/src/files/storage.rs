@@ -101,6 +101,10 @@ pub enum StorageMode {
     Read,
     /// To read, beside other readers and a writer: without a lock.
     Follow,
+    /// To read and write, beside others that do so, too: without a lock.
+    Join,
+    /// To read and write, beside others who do so by turns.
+    Share,
     /// To read and write, alone.
     Write,
     /// To read and write, alone; the file is made if it is missing.
@@ -166,12 +170,6 @@ impl FileStorage {
         hidden.unwrap_or_else(|| path_of_open(&self.file))
     }
 
-    /// Takes the hidden name away, so that nobody else can open the file.
-    pub(super) fn without_name(mut self) -> FileStorage {
-        self.hidden = None;
-        self
-    }
-
     /// Opens the file at `path` without a lock, for callers that lock parts of it.
     pub fn open_unlocked(path: &Path, mode: StorageMode) -> Result<FileStorage> {
         let file = open_or_create(path, mode);
@@ -201,7 +199,7 @@ impl FileStorage {
 
 fn open_or_create(path: &Path, mode: StorageMode) -> Result<File> {
     let mut options = OpenOptions::new();
-    options.read(true).write(matches!(mode, StorageMode::Write | StorageMode::Create));
+    options.read(true).write(!matches!(mode, StorageMode::Read | StorageMode::Follow));
     // To open a FIFO would wait for another process. A regular file is opened the same either way.
     options.custom_flags(OFlags::NONBLOCK.bits() as i32);
     match options.open(path) {
@@ -243,8 +241,8 @@ pub(super) fn kind_of(kind: FileType) -> &'static str {
 /// Tries to lock the file; `false` if another handle has it.
 fn try_lock(file: &File, mode: StorageMode) -> io::Result<bool> {
     let locked = match mode {
-        StorageMode::Follow => return Ok(true),
-        StorageMode::Read => file.try_lock_shared(),
+        StorageMode::Follow | StorageMode::Join => return Ok(true),
+        StorageMode::Read | StorageMode::Share => file.try_lock_shared(),
         StorageMode::Write | StorageMode::Create => file.try_lock(),
     };
     match locked {

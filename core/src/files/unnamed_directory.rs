@@ -75,10 +75,6 @@ impl Directory for UnnamedDirectory {
         }
     }
 
-    fn create_nameless(&self) -> io::Result<Box<dyn Storage>> {
-        self.on_disk.create_nameless()
-    }
-
     fn id(&self, name: &OsStr) -> io::Result<Option<FileId>> {
         self.files().get(name).map_or(Ok(None), Storage::id)
     }

@@ -1,10 +1,12 @@
 //! Packets summed up by conversation: who talked to whom, how much, how long.
 //!
 //! A [`FlowTable`] takes packets and keeps one compact record per conversation, both directions in
-//! one. Flows that ended leave it as [`Flow`]s. It does not track TCP state or retransmissions and does not reassemble
-//! segments. IP fragments after the first count for a flow without ports.
+//! one. Flows that ended leave it as [`Flow`]s. It does not reassemble
+//! segments. IP fragments after the first count for a flow without ports. Where somebody asks for features, it counts
+//! them of each flow beside its record.
 
 mod chunks;
+mod features;
 mod field;
 mod index;
 mod key_hash;
@@ -13,6 +15,8 @@ mod record;
 mod records;
 mod table;
 
+pub(crate) use features::FeatureValue;
+pub use features::{FeatureSet, FlowFeatures};
 pub use field::FlowField;
 pub use options::FlowOptions;
 pub use record::Flow;

@@ -1,9 +1,10 @@
-//! When flows end.
+//! When flows end, and what is counted of each.
 
+use super::features::FeatureSet;
 use crate::Result;
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 
-/// When flows end, and how many may be open.
+/// When flows end, how many may be open, and what is counted of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowOptions {
     /// A flow without a packet for more than so many nanoseconds has ended; the next packet begins
@@ -16,11 +17,18 @@ pub struct FlowOptions {
     /// Open flows at one time, at most 16 million. One more makes a flow end that has had no packet
     /// for long.
     pub max_flows: usize,
+    /// Features that are counted of each flow beside its sums.
+    pub features: FeatureSet,
 }
 
 impl Default for FlowOptions {
     fn default() -> Self {
-        FlowOptions { idle_timeout: None, active_timeout: None, max_flows: 1_000_000 }
+        FlowOptions {
+            idle_timeout: None,
+            active_timeout: None,
+            max_flows: 1_000_000,
+            features: FeatureSet::NONE,
+        }
     }
 }
 
@@ -44,6 +52,12 @@ impl NamedOptions for FlowOptions {
             default: "1000000",
             summary: "Flows that are open at one time; above it the quietest end early",
         },
+        OptionSpec {
+            name: "features",
+            kind: OptionKind::Choice(FeatureSet::NAMES),
+            default: "none",
+            summary: "Features of each flow beside its sums and those that fields ask for",
+        },
     ];
 
     fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
@@ -51,6 +65,7 @@ impl NamedOptions for FlowOptions {
             "idle_timeout" => self.idle_timeout = Some(setting.nanoseconds()?),
             "active_timeout" => self.active_timeout = Some(setting.nanoseconds()?),
             "max_flows" => self.max_flows = setting.count()?,
+            "features" => self.features = setting.parsed()?,
             _ => return Err(not_in_table(name)),
         }
         Ok(())

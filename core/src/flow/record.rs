@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use super::features::{FeatureSet, FlowFeatures};
 use super::field::FlowField;
 use crate::batch::{ShortText, Value};
 use crate::packet::{FlowKey, proto};
@@ -23,7 +24,7 @@ pub(crate) struct TimeSpan {
 
 /// One conversation, summed up: `src` is the side that sent the first packet seen, what it sent is
 /// counted in `packets` and `bytes`, and what came back in `rev_packets` and `rev_bytes`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Flow {
     pub(crate) key: FlowKey,
     /// Counts and flags of what each endpoint of the key sent.
@@ -32,6 +33,8 @@ pub struct Flow {
     pub(crate) initiator: u8,
     /// Times, where any of its packets had one.
     pub(crate) span: Option<TimeSpan>,
+    /// Counts beside its sums.
+    pub(crate) features: Option<Box<FlowFeatures>>,
 }
 
 impl Flow {
@@ -45,6 +48,11 @@ impl Flow {
 
     fn back(&self) -> &DirectionSums {
         &self.directions[1 - self.initiator()]
+    }
+
+    /// This flow, of which these features were counted.
+    pub(crate) fn with_features(self, features: FlowFeatures) -> Flow {
+        Flow { features: Some(Box::new(features)), ..self }
     }
 
     /// Returns the key of the packets that belong to it.
@@ -132,13 +140,28 @@ impl Flow {
         self.key.community_id(0)
     }
 
+    /// The fields that it has: those of every flow, and the features that were counted.
+    pub fn fields(&self) -> Vec<FlowField> {
+        FlowField::counted(self.feature_set())
+    }
+
+    /// The features that were counted.
+    pub fn feature_set(&self) -> FeatureSet {
+        self.features.as_ref().map(|features| features.set()).unwrap_or_default()
+    }
+
+    fn feature(&self, field: FlowField) -> Value<'_> {
+        let features = self.features.as_ref().zip(field.feature_place());
+        features.map_or(Value::Null, |(features, place)| features.value_at(place))
+    }
+
     /// The value of the field at a place of [`FlowField::SCHEMA`]; null behind its end.
-    pub fn value_at(&self, place: usize) -> Value<'static> {
+    pub fn value_at(&self, place: usize) -> Value<'_> {
         FlowField::ALL.get(place).map_or(Value::Null, |field| self.value(*field))
     }
 
     /// The value of `field`.
-    pub fn value(&self, field: FlowField) -> Value<'static> {
+    pub fn value(&self, field: FlowField) -> Value<'_> {
         match field {
             FlowField::Ts => self.ts().map_or(Value::Null, Value::Time),
             FlowField::SrcIp => self.src_ip().into(),
@@ -156,6 +179,7 @@ impl Flow {
             FlowField::CommunityId => {
                 ShortText::new(&self.community_id()).map_or(Value::Null, Value::ShortText)
             }
+            feature => self.feature(feature),
         }
     }
 }

@@ -1,13 +1,17 @@
 //! The compact records of the flows of one IP version.
 
 use super::chunks::{Chunks, numbers_of};
+use super::features::{FeatureCounts, FeatureSet};
 use super::index::{FlowIndex, NUMBERS};
 use super::key_hash::{Mix, Seed, hash_of};
 use super::record::{DirectionSums, Flow, TimeSpan};
-use crate::packet::Key;
+use crate::packet::{Key, Packet};
 
 /// Stands for a missing time.
 pub(super) const NO_TIME: i64 = i64::MIN;
+
+/// Bytes of ClientHellos that wait for their rest, of all flows of one IP version. Of others, the first packet counts.
+const JOINED_BYTES_MAX: usize = 64 << 20;
 
 /// A number of a record plus one, so that 0 can say that there is none.
 type Link = u32;
@@ -124,6 +128,7 @@ impl<A: Mix> FlowRecord<A> {
             initiator: self.initiator,
             span: (self.first != NO_TIME)
                 .then_some(TimeSpan { first: self.first, last: self.last }),
+            features: None,
         }
     }
 }
@@ -137,11 +142,57 @@ pub(super) struct Records<A> {
     /// The record that the sweep looks at next.
     hand: usize,
     seed: Seed,
+    features: FeatureList,
+}
+
+/// The features of flows, by the numbers of their records; empty where none are counted.
+#[derive(Default)]
+struct FeatureList {
+    set: FeatureSet,
+    counts: Vec<Option<FeatureCounts>>,
+    /// Bytes of the ClientHellos that are not whole.
+    joined_bytes: usize,
+}
+
+impl FeatureList {
+    /// Adds a packet to the features of a record.
+    fn add(&mut self, number: usize, from: usize, initiator: usize, packet: &Packet, bytes: &[u8]) {
+        if self.counts.len() <= number {
+            self.counts.resize_with(number + 1, || None);
+        }
+        let set = self.set;
+        if let Some(counts) = self.counts.get_mut(number) {
+            let counts = counts.get_or_insert_with(|| FeatureCounts::new(set));
+            self.joined_bytes -= counts.joined_bytes();
+            counts.add(from, initiator, packet, bytes);
+            if self.joined_bytes + counts.joined_bytes() > JOINED_BYTES_MAX {
+                counts.stop_joining();
+            }
+            self.joined_bytes += counts.joined_bytes();
+        }
+    }
+
+    /// Completes a flow that was the record of that number.
+    fn complete(&mut self, number: usize, flow: Flow) -> Flow {
+        let counts = self.counts.get_mut(number).and_then(Option::take);
+        self.joined_bytes -= counts.as_ref().map_or(0, FeatureCounts::joined_bytes);
+        let features = counts.map(|counts| counts.finish(flow.initiator.into(), flow.proto()));
+        match features {
+            Some(features) => flow.with_features(features),
+            None => flow,
+        }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let counts = self.counts.iter().flatten().map(FeatureCounts::memory_bytes);
+        self.counts.capacity() * size_of::<Option<FeatureCounts>>() + counts.sum::<usize>()
+    }
 }
 
 impl<A: Mix> Records<A> {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(features: FeatureSet) -> Self {
         Records {
+            features: FeatureList { set: features, ..FeatureList::default() },
             index: FlowIndex::new(),
             records: Chunks::new(),
             free: 0,
@@ -162,8 +213,8 @@ impl<A: Mix> Records<A> {
         hash_of(key, &self.seed)
     }
 
-    /// Counts a packet for the flow of `key`, whose hash is `hash`, if it is there. A flow that ended
-    /// before is handed over and begins anew.
+    /// Counts a packet for the flow of `key`, whose hash is `hash`, if it is there, and answers the number of its record. A
+    /// flow that ended before is handed over and begins anew.
     #[inline]
     pub(super) fn update(
         &mut self,
@@ -173,29 +224,39 @@ impl<A: Mix> Records<A> {
         observation: Observation,
         timeouts: Timeouts,
         finished: &mut Vec<Flow>,
-    ) -> bool {
+    ) -> Option<usize> {
         let records = &self.records;
-        let Some(number) = self.index.find(hash, |number| records.get(number).key == *key) else {
-            return false;
-        };
+        let number = self.index.find(hash, |number| records.get(number).key == *key)?;
         let record = self.records.get_mut(number);
         if record.ended(reversed, observation.ts, timeouts) {
-            finished.push(record.restart(reversed, observation));
+            finished.push(self.features.complete(number, record.restart(reversed, observation)));
         } else {
             record.count(reversed, observation);
             record.stretch(observation.ts);
         }
-        true
+        Some(number)
     }
 
-    /// Begins a flow whose key is not there yet.
+    /// Adds a packet, which was counted for the record of that number, to its features.
+    pub(super) fn add_features(
+        &mut self,
+        number: usize,
+        reversed: bool,
+        packet: &Packet,
+        bytes: &[u8],
+    ) {
+        let initiator = usize::from(self.records.get(number).initiator);
+        self.features.add(number, reversed.into(), initiator, packet, bytes);
+    }
+
+    /// Begins a flow whose key is not there yet, and answers the number of its record.
     pub(super) fn insert(
         &mut self,
         hash: u64,
         key: Key<A>,
         reversed: bool,
         observation: Observation,
-    ) {
+    ) -> usize {
         let record = FlowRecord::new(key, reversed, observation);
         let number = match self.free {
             0 => self.records.push(record),
@@ -211,6 +272,7 @@ impl<A: Mix> Records<A> {
             true => self.grow(),
             false => self.index.insert(hash, number),
         }
+        number
     }
 
     /// Puts every record into a longer index.
@@ -293,12 +355,12 @@ impl<A: Mix> Records<A> {
         self.free = number as Link + 1;
         self.index.remove(hash, number);
         self.live -= 1;
-        flow
+        self.features.complete(number, flow)
     }
 
     /// Bytes of memory it has taken.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.index.memory_bytes() + self.records.memory_bytes()
+        self.index.memory_bytes() + self.records.memory_bytes() + self.features.memory_bytes()
     }
 
     /// All flows in the order of their first packet. The index makes room for the order.
@@ -311,7 +373,7 @@ impl<A: Mix> Records<A> {
                 .map(|number| number as u32),
         );
         order.sort_unstable_by_key(|number| (self.records.get(*number as usize).first, *number));
-        Ordered { records: self.records, order: order.into_iter() }
+        Ordered { records: self.records, order: order.into_iter(), features: self.features }
     }
 }
 
@@ -319,6 +381,7 @@ impl<A: Mix> Records<A> {
 pub(super) struct Ordered<A> {
     records: Chunks<FlowRecord<A>>,
     order: std::vec::IntoIter<u32>,
+    features: FeatureList,
 }
 
 impl<A: Mix> Ordered<A> {
@@ -328,7 +391,8 @@ impl<A: Mix> Ordered<A> {
     }
 
     pub(super) fn next(&mut self) -> Option<Flow> {
-        self.order.next().map(|number| self.records.get(number as usize).flow())
+        let number = self.order.next()? as usize;
+        Some(self.features.complete(number, self.records.get(number).flow()))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -346,13 +410,14 @@ mod tests {
         let (key, _) = Key::<[u8; 4]>::of(&Packet::default(), 0);
         let observation = Observation { ts: 1, length: 60, tcp_flags: 0 };
         let timeouts = Timeouts { idle: i64::MAX, active: i64::MAX };
-        let mut records = Records::new();
+        let mut records = Records::new(FeatureSet::NONE);
         let hash = records.hash(&key);
         records.insert(hash, key, false, observation);
         records.records.get_mut(0).packets[0] = u32::MAX - 1;
         let mut finished = Vec::new();
         for _ in 0..3 {
-            assert!(records.update(hash, &key, false, observation, timeouts, &mut finished));
+            let updated = records.update(hash, &key, false, observation, timeouts, &mut finished);
+            assert_eq!(updated, Some(0));
         }
         let packets: Vec<u64> = finished.iter().map(Flow::packets).collect();
         assert_eq!(packets, [u32::MAX.into()]);

@@ -35,6 +35,8 @@ pub struct FlowTable {
     quiet: Range<i64>,
     packets: u64,
     packets_without_flow: u64,
+    /// Features are counted.
+    features: bool,
 }
 
 impl FlowTable {
@@ -42,8 +44,8 @@ impl FlowTable {
     pub fn new(options: FlowOptions) -> Self {
         let max_flows = options.max_flows.clamp(1, RECORDS_MAX);
         FlowTable {
-            v4: Records::new(),
-            v6: Records::new(),
+            v4: Records::new(options.features),
+            v6: Records::new(options.features),
             finished: Vec::new(),
             rules: Rules {
                 timeouts: Timeouts {
@@ -53,14 +55,21 @@ impl FlowTable {
                 sweeps: options.idle_timeout.is_some(),
                 max_flows,
             },
+            features: !options.features.is_empty(),
             quiet: 0..0,
             packets: 0,
             packets_without_flow: 0,
         }
     }
 
-    /// Counts a packet for its flow.
+    /// Counts a packet for its flow. Features of TCP need the bytes that it was decoded from, see [`Self::add_frame`].
     pub fn add(&mut self, packet: &Packet) {
+        self.add_frame(packet, &[]);
+    }
+
+    /// Counts a packet for its flow, and for the features of that what its captured bytes tell.
+    #[inline]
+    pub fn add_frame(&mut self, packet: &Packet, captured: &[u8]) {
         self.packets += 1;
         if !has_flow(packet) {
             self.packets_without_flow += 1;
@@ -71,10 +80,20 @@ impl FlowTable {
             length: packet.length,
             tcp_flags: if packet.has(Field::TcpFlags) { packet.tcp_flags } else { 0 },
         };
-        let FlowTable { v4, v6, finished, rules, .. } = self;
+        let FlowTable { v4, v6, finished, rules, features, .. } = self;
         match packet.ip_version {
-            4 => rules.count(v4, v6, packet, observation, finished),
-            _ => rules.count(v6, v4, packet, observation, finished),
+            4 => {
+                let (number, reversed) = rules.count(v4, v6, packet, observation, finished);
+                if *features {
+                    v4.add_features(number, reversed, packet, captured);
+                }
+            }
+            _ => {
+                let (number, reversed) = rules.count(v6, v4, packet, observation, finished);
+                if *features {
+                    v6.add_features(number, reversed, packet, captured);
+                }
+            }
         }
         if self.packets.is_multiple_of(PACKETS_PER_SWEEP) && self.rules.sweeps {
             self.sweep(observation.ts);
@@ -160,6 +179,7 @@ struct Rules {
 }
 
 impl Rules {
+    /// Counts a packet for its flow; answers the number of its record, and if the packet is of the key's second endpoint.
     #[inline]
     fn count<A: Mix, B: Mix>(
         &self,
@@ -168,12 +188,14 @@ impl Rules {
         packet: &Packet,
         observation: Observation,
         finished: &mut Vec<Flow>,
-    ) {
+    ) -> (usize, bool) {
         let (key, reversed) = Key::of(packet, packet.proto);
         let hash = records.hash(&key);
-        if !records.update(hash, &key, reversed, observation, self.timeouts, finished) {
-            self.begin(records, others, hash, key, reversed, observation, finished);
-        }
+        let found = records.update(hash, &key, reversed, observation, self.timeouts, finished);
+        let number = found.unwrap_or_else(|| {
+            self.begin(records, others, hash, key, reversed, observation, finished)
+        });
+        (number, reversed)
     }
 
     /// Begins a flow, and makes room for it.
@@ -188,7 +210,7 @@ impl Rules {
         reversed: bool,
         observation: Observation,
         finished: &mut Vec<Flow>,
-    ) {
+    ) -> usize {
         if self.sweeps {
             records.sweep(SWEEP_PER_FLOW, observation.ts, self.timeouts, finished);
         }
@@ -198,7 +220,7 @@ impl Rules {
                 false => others.evict(finished),
             }
         }
-        records.insert(hash, key, reversed, observation);
+        records.insert(hash, key, reversed, observation)
     }
 }
 

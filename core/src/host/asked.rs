@@ -59,12 +59,18 @@ impl Asked {
     pub(super) fn ahead_max(&self) -> usize {
         match self.run.question() {
             Question::Frames => FRAMES_AHEAD,
-            Question::Packets(..)
+            Question::Frame(_)
+            | Question::Packets(..)
             | Question::Counts(..)
             | Question::Summary(_)
             | Question::Info => 1,
             Question::Flows(..) | Question::Calls(..) | Question::CallsCarrying(..) => SUMS_AHEAD,
         }
+    }
+
+    /// The question.
+    pub(super) fn question(&self) -> &Question {
+        self.run.question()
     }
 
     /// The parts of packets that captures read ahead have to decode.
@@ -95,6 +101,11 @@ impl Answers for OutletOfPass<'_> {
 
     fn note_damage(&mut self, damage: Error) -> Result<()> {
         self.damage.note(damage);
+        Ok(())
+    }
+
+    fn note_index(&mut self, fault: Error) -> Result<()> {
+        self.damage.note_index(fault);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! A capture as a host has it: opened once, read in one pass after another or side by side, and closed.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::asked::Asked;
 use super::background::Outlet;
@@ -16,6 +16,7 @@ use crate::bytes::{ByteStream, Cancel};
 use crate::export::{CaptureFile, OutputOptions};
 use crate::files::{FileId, ProcessMark};
 use crate::flow::FlowOptions;
+use crate::forks::{Locked, ProcessLock};
 use crate::input::{CaptureOptions, CaptureReader, Filter, LiveCounts, LiveOptions};
 use crate::{Error, ErrorKind, Result};
 
@@ -27,11 +28,12 @@ pub struct Capture {
     /// The file that the packets are in, where they are in one.
     file: Option<FileId>,
     options: CaptureOptions,
-    state: Mutex<CaptureState>,
+    state: ProcessLock<CaptureState>,
     /// The process that opened it: a forked child shares the file's offset and must open its own.
     process: ProcessMark,
     passes: Passes,
     damage: LatestDamage,
+    index_fault: LatestDamage,
 }
 
 struct CaptureState {
@@ -95,14 +97,14 @@ impl Capture {
         options: CaptureOptions,
         opened: Option<CaptureReader>,
     ) -> Self {
-        let state = Mutex::new(CaptureState { opened, is_used: false, is_closed: false });
+        let state = ProcessLock::new(CaptureState { opened, is_used: false, is_closed: false });
         let (process, passes) = (ProcessMark::new(), Passes::over("capture"));
         let file = match &input {
             CaptureInput::Path(path) => FileId::at(path).ok(),
             CaptureInput::Live(_) | CaptureInput::Host => None,
         };
-        let damage = LatestDamage::default();
-        Capture { name, input, file, options, state, process, passes, damage }
+        let (damage, index_fault) = (LatestDamage::default(), LatestDamage::default());
+        Capture { name, input, file, options, state, process, passes, damage, index_fault }
     }
 
     /// Sets the file that the host brings the bytes from, by its descriptor.
@@ -132,6 +134,12 @@ impl Capture {
     /// [`DamagePolicy::Raise`]: crate::input::DamagePolicy::Raise
     pub fn damage(&self) -> Option<Error> {
         self.damage.get()
+    }
+
+    /// Reason why the latest pass that looked for the index of the capture did not use it, or could not make it; none where
+    /// none did, or there was no index.
+    pub fn index_fault(&self) -> Option<Error> {
+        self.index_fault.get()
     }
 
     /// Bytes of memory that it holds beside its passes.
@@ -188,9 +196,10 @@ impl Capture {
     /// Those of [`Capture::ask`].
     pub fn cut(&self, path: PathBuf, options: CutOptions, force: bool) -> Result<Pass> {
         let output = OutputOptions { force, inputs: self.file.into_iter().collect() };
-        self.start(1, move |reader, outlet, _| {
+        self.start(1, move |reader, outlet, damage| {
             let file = CaptureFile::create(&path, &output)?;
-            let totals = ask::cut(vec![reader], &options, file)?;
+            let mut totals = ask::cut(vec![reader], &options, file)?;
+            totals.index_faults.drain(..).for_each(|fault| damage.note_index(fault));
             outlet.send(Item::Cut(Box::new(totals)))
         })
     }
@@ -235,7 +244,8 @@ impl Capture {
         }
         let options = with_cancel(&self.options, cancel.clone());
         let name = self.name.clone();
-        let damage = KeptDamage::new(options.damage, self.damage.clone());
+        let damage = KeptDamage::new(options.damage, self.damage.clone())
+            .with_index(self.index_fault.clone());
         let noted = damage.clone();
         let pass = self.passes.start(cancel, ahead_max, move |outlet, host| {
             let reader = match origin {
@@ -257,10 +267,12 @@ impl Capture {
         if state.is_closed {
             return Err(Error::new(ErrorKind::Closed, "expected an open capture, found it closed"));
         }
-        let opened = state.opened.take().filter(|_| self.process.is_here());
-        match (opened, &self.input) {
+        let (opened, was_used) = (state.opened.take(), std::mem::replace(&mut state.is_used, true));
+        // The mark of the process is a value of the process, too, which is not asked for behind a lock.
+        drop(state);
+        match (opened.filter(|_| self.process.is_here()), &self.input) {
             (Some(reader), _) => Ok(PassOrigin::Opened(Box::new(reader))),
-            (None, CaptureInput::Host) if std::mem::replace(&mut state.is_used, true) => {
+            (None, CaptureInput::Host) if was_used => {
                 let message = "expected input that was not read yet, found an IO, which can be read once; open \
                                the capture again";
                 Err(Error::new(ErrorKind::Closed, message))
@@ -269,8 +281,8 @@ impl Capture {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, CaptureState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> Locked<'_, CaptureState> {
+        self.state.lock()
     }
 }
 

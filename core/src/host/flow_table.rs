@@ -1,7 +1,7 @@
 //! A file of flows, as a host has it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::background::Outlet;
 use super::pass::{Item, Pass, Passes};
@@ -9,6 +9,7 @@ use super::pass_host::Host;
 use crate::ask::{self, Answer};
 use crate::bytes::Cancel;
 use crate::flow::Flow;
+use crate::forks::ProcessLock;
 use crate::sums::{CountedCapture, EntryOrigin, EntryRows, FlowStore, Merged};
 use crate::{Error, ErrorKind, Result};
 
@@ -21,7 +22,7 @@ const AHEAD: usize = 2;
 /// A flow table file that is open until it is closed, with the passes over it.
 pub struct FlowTableFile {
     name: String,
-    store: Mutex<Option<Arc<FlowStore>>>,
+    store: ProcessLock<Option<Arc<FlowStore>>>,
     passes: Passes,
 }
 
@@ -51,7 +52,7 @@ impl FlowTableFile {
     }
 
     fn of(path: &Path, store: FlowStore) -> Self {
-        let store = Mutex::new(Some(Arc::new(store)));
+        let store = ProcessLock::new(Some(Arc::new(store)));
         FlowTableFile {
             name: path.display().to_string(),
             store,
@@ -75,7 +76,7 @@ impl FlowTableFile {
     /// Those of the host; it is closed nevertheless.
     pub fn close<H: Host>(&self, host: &H) -> Result<(), H::Error> {
         // Taken first, so that no pass begins while others are waited for.
-        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let store = self.store.lock().take();
         let ended = self.passes.close(host);
         drop(store);
         ended
@@ -155,7 +156,7 @@ impl FlowTableFile {
 
     /// The store, `Closed` without one.
     pub(super) fn opened(&self) -> Result<Arc<FlowStore>> {
-        self.store.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or_else(|| {
+        self.store.lock().clone().ok_or_else(|| {
             Error::new(ErrorKind::Closed, "expected an open flow store, found it closed")
         })
     }

@@ -1,9 +1,8 @@
 //! A network interface that a host captures from, in passes that end when it says so.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use crate::Result;
 use crate::bytes::Cancel;
+use crate::forks::{Locked, ProcessLock};
 use crate::input::{CaptureOptions, CaptureReader, LiveCounts, LiveOptions};
 
 pub(super) struct LiveInput {
@@ -11,12 +10,12 @@ pub(super) struct LiveInput {
     options: LiveOptions,
     counts: LiveCounts,
     /// Handles that end the passes under way.
-    running: Mutex<Vec<Cancel>>,
+    running: ProcessLock<Vec<Cancel>>,
 }
 
 impl LiveInput {
     pub(super) fn new(name: &str, options: LiveOptions) -> Self {
-        let (counts, running) = (LiveCounts::default(), Mutex::default());
+        let (counts, running) = (LiveCounts::default(), ProcessLock::default());
         LiveInput { name: name.to_owned(), options, counts, running }
     }
 
@@ -45,7 +44,7 @@ impl LiveInput {
         self.running().drain(..).for_each(|cancel| cancel.end());
     }
 
-    fn running(&self) -> MutexGuard<'_, Vec<Cancel>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    fn running(&self) -> Locked<'_, Vec<Cancel>> {
+        self.running.lock()
     }
 }

@@ -13,6 +13,9 @@ use crate::thrift::{Ahead, Columns, MessageLayout, ThriftFrame};
 /// Bytes that the host's object is asked for at once.
 const PIECE: usize = 64 << 10;
 
+/// Bytes that rows out of lists take before a batch ends.
+const BATCH_BYTES: u64 = 64 << 20;
+
 /// Source of messages.
 pub struct MessageSource(MessageBytes);
 
@@ -169,7 +172,8 @@ pub struct MessageRows {
 }
 
 impl MessageRows {
-    /// Reads the messages of a source into `columns`, in batches of at most `rows_max` rows.
+    /// Reads the messages of a source into `columns`, in batches of at most `rows_max` rows, or of those of one message where lists
+    /// of it make more.
     pub fn new(
         source: MessageSource,
         layout: MessageLayout,
@@ -177,6 +181,7 @@ impl MessageRows {
         rows_max: usize,
     ) -> Self {
         let rows_max = rows_max.max(1);
+        let columns = columns.with_bytes_max(BATCH_BYTES);
         let (at_end, is_over, failure) = (false, false, None);
         MessageRows { source, layout, columns, rows_max, at_end, is_over, failure }
     }
@@ -193,7 +198,14 @@ impl MessageRows {
     /// host come at once, and the rows before them with the next call.
     pub fn next<H: Host>(&mut self, host: &H) -> Result<Option<Batch>, H::Error> {
         host.check_interrupts()?;
-        while !self.is_over && self.columns.batch().len() < self.rows_max {
+        while !self.is_over {
+            if self.columns.is_full(self.rows_max) {
+                if !self.columns.batch().is_empty() {
+                    break;
+                }
+                // Many messages may have lists without elements, which are no rows.
+                self.columns.clear();
+            }
             if let Err(error) = self.step(host)? {
                 (self.failure, self.is_over) = (Some(error), true);
             }
@@ -212,7 +224,7 @@ impl MessageRows {
             Ok(taken) => self.source.consume(taken),
             Err(error) => return Ok(Err(self.source.placed(error))),
         }
-        if self.columns.batch().len() == rows_max {
+        if self.columns.is_full(rows_max) {
             return Ok(Ok(()));
         }
         self.is_over = at_end;

@@ -4,7 +4,7 @@
 //! interrupt it calls [`Host::check_interrupts`], and where the thread wants bytes of a host object it calls [`Host::read`],
 //! which runs on the host's thread and under the host's lock.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use super::background::{Background, BackgroundEvent, HostSource, Outlet};
@@ -13,6 +13,7 @@ use super::pass_host::Host;
 use crate::ask::{Answer, CaptureMerge, CutTotals, TableMerge};
 use crate::batch::Batch;
 use crate::bytes::Cancel;
+use crate::forks::ProcessLock;
 use crate::report::ReportedCapture;
 use crate::{Error, Result};
 
@@ -129,13 +130,13 @@ fn wait_for_end<H: Host>(pass: &Background<Item>, host: &H) -> Result<(), H::Err
 pub(super) struct Passes {
     /// Object of the passes, as errors call it: "capture".
     object: &'static str,
-    passes: Mutex<Vec<Weak<Background<Item>>>>,
+    passes: ProcessLock<Vec<Weak<Background<Item>>>>,
 }
 
 impl Passes {
     /// None yet, over an object that errors call so.
     pub(super) fn over(object: &'static str) -> Self {
-        Passes { object, passes: Mutex::default() }
+        Passes { object, passes: ProcessLock::default() }
     }
 
     /// Starts a pass, which `cancel` calls off. It may be `ahead_max` items ahead of who takes them.
@@ -146,7 +147,7 @@ impl Passes {
         work: impl FnOnce(&Outlet<Item>, HostSource<Item>) -> Result<()> + Send + 'static,
     ) -> Result<Pass> {
         let pass = Arc::new(Background::start(self.object, cancel, ahead_max, work)?);
-        let mut passes = self.passes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut passes = self.passes.lock();
         passes.retain(|pass| pass.strong_count() > 0);
         passes.push(Arc::downgrade(&pass));
         Ok(Pass { work: pass, damage: KeptDamage::default() })
@@ -157,8 +158,7 @@ impl Passes {
     /// # Errors
     /// Those of the host; the passes end nevertheless.
     pub(super) fn close<H: Host>(&self, host: &H) -> Result<(), H::Error> {
-        let passes =
-            std::mem::take(&mut *self.passes.lock().unwrap_or_else(PoisonError::into_inner));
+        let passes = std::mem::take(&mut *self.passes.lock());
         let passes: Vec<_> = passes.iter().filter_map(Weak::upgrade).collect();
         passes.iter().for_each(|pass| pass.stop());
         passes.iter().try_for_each(|pass| wait_for_end(pass, host))

@@ -23,7 +23,7 @@ pub enum CaptureSource {
     /// One that the host has open.
     Open(Arc<Capture>),
     /// A file, which is opened when it is its turn.
-    Path(PathBuf, CaptureOptions),
+    Path(PathBuf, Box<CaptureOptions>),
     /// A store, whose flows stand for those of the captures in it.
     Stored(Arc<FlowTableFile>),
 }
@@ -170,7 +170,7 @@ impl Rows {
                 return Ok((None, side_by_side::start(asked, files, &options)?));
             }
             CaptureSource::Open(capture) => capture,
-            CaptureSource::Path(path, options) => Arc::new(Capture::open(&path, options)?),
+            CaptureSource::Path(path, options) => Arc::new(Capture::open(&path, *options)?),
             CaptureSource::Stored(store) => return Ok((None, store.flows()?)),
         };
         let pass = capture.ask(asked)?;

@@ -36,6 +36,7 @@ pub(super) fn start(asked: Asked, files: Vec<PathBuf>, options: &CaptureOptions)
     let cancel = Cancel::new();
     let mut options = options.clone();
     options.stream.cancel = Some(cancel.clone());
+    asked.question().prepare(&mut options);
     let damage = KeptDamage::new(options.damage, LatestDamage::default());
     let noted = damage.clone();
     let pass = Passes::over("capture").start(cancel, asked.ahead_max(), move |outlet, _| {

@@ -93,6 +93,17 @@ impl FrameBatch {
         self.interfaces.forget_first(count);
     }
 
+    /// Forgets all packets but the one with a number; returns true if there is one.
+    pub(crate) fn keep_number(&mut self, number: u64) -> bool {
+        let Some(index) = self.packets.iter().position(|packet| packet.number() == number) else {
+            return false;
+        };
+        self.packets.truncate(index + 1);
+        self.starts.truncate(index + 1);
+        self.forget_first(index);
+        true
+    }
+
     /// Forgets the packets and gives up the memory of their bytes.
     pub(crate) fn clear(&mut self) -> Vec<u8> {
         self.packets.clear();

@@ -1,6 +1,9 @@
 //! Options for reading a capture.
 
+use std::path::PathBuf;
+
 use super::DamagePolicy;
+use super::index::{IndexUse, WantedRecords};
 use super::parts::CapturePart;
 use crate::Result;
 use crate::bytes::StreamOptions;
@@ -18,6 +21,12 @@ pub struct CaptureOptions {
     pub flow: Option<FlowSelector>,
     /// The part of a plain capture of format pcap whose packets are read; none for all of it. One thread reads a part.
     pub part: Option<CapturePart>,
+    /// Use of the index of the capture.
+    pub index: IndexUse,
+    /// The folder of the indexes; none where each is beside its capture.
+    pub index_dir: Option<PathBuf>,
+    /// The records whose packets somebody wants. Others may be shown, too.
+    pub wanted: WantedRecords,
     /// Policy for the end of the rows of a damaged capture in a host. A reader returns the error in any case.
     pub damage: DamagePolicy,
     /// Options for reading bytes. Their `jobs` count for decoding, too: with more than one, a plain file is decoded by
@@ -59,6 +68,19 @@ impl NamedOptions for CaptureOptions {
             summary: "Threads that work in parallel. The results are the same",
         },
         OptionSpec {
+            name: "index",
+            kind: OptionKind::Flag,
+            default: "false",
+            summary: "Make the index of a capture as it is read to its end, so that later questions about a time, or packets by \
+                      their numbers, read only the parts that have them",
+        },
+        OptionSpec {
+            name: "index_dir",
+            kind: OptionKind::Path,
+            default: "BYTEWRIGHT_INDEX_DIR, or beside the capture",
+            summary: "The folder of the indexes of captures",
+        },
+        OptionSpec {
             name: "damage",
             kind: OptionKind::Choice(DamagePolicy::NAMES),
             default: "raise",
@@ -74,6 +96,10 @@ impl NamedOptions for CaptureOptions {
             "inner" => self.decode.inner = setting.flag()?,
             "vxlan_port" => self.decode.vxlan_port = setting.count()?,
             "jobs" => self.stream.jobs = setting.count()?,
+            "index" => {
+                self.index = if setting.flag()? { IndexUse::Make } else { IndexUse::Use };
+            }
+            "index_dir" => self.index_dir = Some(setting.path()?),
             "damage" => self.damage = setting.parsed()?,
             _ => return Err(not_in_table(name)),
         }

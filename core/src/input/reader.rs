@@ -1,9 +1,10 @@
 //! A capture read front to back, whatever its packets come from.
 
 use std::cell::Cell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::blocks;
+use super::index::{IndexUse, WantedRecords};
 use super::live::Watermark;
 use super::records::{CaptureFacts, PacketSink, RecordPlace, RecordSource, Stop, StreamRecords};
 use super::selection::RecordSelection;
@@ -26,6 +27,8 @@ const ROWS_RESERVED_MAX: usize = 1 << 16;
 /// the same error, with file and offset.
 pub struct CaptureReader {
     source: ReaderSource,
+    /// Path of the file that is read, where it may have an index.
+    file: Option<PathBuf>,
     options: Box<CaptureOptions>,
     cancel: Cancel,
     /// Threads that may decode, until they are started.
@@ -54,7 +57,26 @@ impl CaptureReader {
     /// `Io` where it cannot be opened, `Format` where its compression is not supported, and those
     /// of [`CaptureReader::new`].
     pub fn open(path: &Path, options: &CaptureOptions) -> Result<Self> {
-        Self::new(ByteStream::open(path, &options.stream)?, options)
+        Ok(Self::new(ByteStream::open(path, &options.stream)?, options)?.of_file(path))
+    }
+
+    /// Says that the capture is the file at `path`, which nothing else in the stream tells, so that its index can be used and
+    /// made.
+    #[must_use]
+    pub fn of_file(mut self, path: &Path) -> Self {
+        if let (ReaderSource::Stream(records), None) = (&mut self.source, &self.options.part)
+            && records.stream.is_nonblocking()
+        {
+            self.file = Some(path.to_owned());
+            match self.options.index {
+                IndexUse::Make | IndexUse::Only | IndexUse::Anew => self.make_index(),
+                IndexUse::Use => {
+                    records.find_places(path, self.options.index_dir.as_deref());
+                    self.leave_out_but(&self.options.wanted.clone());
+                }
+            }
+        }
+        self
     }
 
     /// Reads a capture from a stream that was opened before.
@@ -74,6 +96,12 @@ impl CaptureReader {
             cut: None,
             watermark: None,
             end: u64::MAX,
+            last_number: options.wanted.last,
+            route: None,
+            jump: None,
+            maker: None,
+            index: None,
+            index_fault: None,
         };
         let mut jobs = options.stream.jobs;
         if let Some(part) = &options.part {
@@ -82,7 +110,7 @@ impl CaptureReader {
         }
         let (source, options) =
             (ReaderSource::Stream(Box::new(records)), Box::new(options.clone()));
-        Ok(CaptureReader { source, options, cancel, jobs })
+        Ok(CaptureReader { source, file: None, options, cancel, jobs })
     }
 
     /// A reader of packets that come as they are captured, and of which the system leaves out those that the filter of
@@ -110,7 +138,38 @@ impl CaptureReader {
     ) -> Self {
         let source = ReaderSource::Batches(Batches { source, batch: FrameBatch::new(), at: 0 });
         let options = Box::new(options.clone());
-        CaptureReader { source, options, cancel, jobs: 1 }
+        CaptureReader { source, file: None, options, cancel, jobs: 1 }
+    }
+
+    /// Says that packets whose records are not `wanted` need not be shown, before any was read. With an index, the parts of the
+    /// capture that have none are not read; without, nothing changes.
+    pub(crate) fn leave_out_but(&mut self, wanted: &WantedRecords) {
+        let ReaderSource::Stream(records) = &mut self.source else { return };
+        if let Some(path) = &self.file
+            && records.has_all()
+            && !wanted.are_all()
+        {
+            records.find_route(path, self.options.index_dir.as_deref(), wanted);
+        }
+        records.last_number = records.last_number.min(wanted.last);
+    }
+
+    /// Makes the index of the capture as it is read to its end, unless there is one; [`CaptureFacts::index`] then has it. Of
+    /// what is no file, or was read in part, none is made.
+    pub(crate) fn make_index(&mut self) {
+        if let (ReaderSource::Stream(records), Some(path)) = (&mut self.source, &self.file)
+            && records.has_all()
+            && records.last_number == u64::MAX
+            && records.index.is_none()
+        {
+            records.begin_index(path, self.options.index_dir.as_deref(), self.options.index);
+        }
+    }
+
+    /// Makes the index of the capture as `Only` or `Anew` say, and shows packets only as far as they are read for it.
+    pub(crate) fn make_index_as(&mut self, index: IndexUse) {
+        self.options.index = index;
+        self.make_index();
     }
 
     /// Returns the known facts about the capture beside its packets; all of them once it was read to the end.
@@ -356,6 +415,8 @@ impl CaptureReader {
         let jobs = std::mem::replace(&mut self.jobs, 1);
         if jobs > 1
             && let ReaderSource::Stream(records) = &mut self.source
+            && records.has_all()
+            && records.last_number == u64::MAX
             && let Some(source) = blocks::start(records, jobs)
         {
             self.source =

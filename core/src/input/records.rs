@@ -1,6 +1,7 @@
 //! The records of a capture out of a stream of bytes, decoded where they are asked for.
 
 use super::FrameBatch;
+use super::index::{CaptureIndex, IndexMaker, Route, RouteBegin};
 use super::live::Watermark;
 use super::parts::CapturePart;
 use super::selection::{RecordSelection, decode_selected};
@@ -24,6 +25,10 @@ pub struct CaptureFacts {
     pub file_bytes: u64,
     /// True if somebody may still be writing it, and its packets have to be waited for: it is no regular file.
     pub is_live: bool,
+    /// Its index, where one was asked for, made as the capture was read to its end; or why there is none.
+    pub index: Option<Result<CaptureIndex>>,
+    /// Reason why an index that was found is not used.
+    pub index_fault: Option<Error>,
 }
 
 /// Source of packets for a reader that does not decode a stream itself: they come decoded, in batches.
@@ -60,6 +65,15 @@ pub(crate) struct StreamRecords {
     pub(super) watermark: Option<Watermark>,
     /// Offset of the first record that is not read any more.
     pub(crate) end: u64,
+    /// Number of the last record that is read.
+    pub(super) last_number: u64,
+    /// The way by the index, where some parts of the capture are left out.
+    pub(super) route: Option<Box<Route>>,
+    /// The place where reading goes on, unless the stream is there.
+    pub(super) jump: Option<RouteBegin>,
+    pub(super) maker: Option<Box<IndexMaker>>,
+    pub(super) index: Option<Result<CaptureIndex>>,
+    pub(crate) index_fault: Option<Error>,
 }
 
 /// Reason why a pass over the bytes in view stopped.
@@ -70,6 +84,10 @@ pub(crate) enum Stop {
     Need(usize),
     /// Bytes follow that are to be stepped over, in view or not.
     Skip(u64),
+    /// The header of the capture is needed.
+    Header,
+    /// Reading goes on elsewhere.
+    Jump,
     /// The capture ends.
     End,
 }
@@ -96,6 +114,10 @@ impl StreamRecords {
     pub(crate) fn advance(&mut self, stop: &Stop) -> Result<bool> {
         match self.fill_or_skip(stop) {
             Err(error) if self.is_stopped(&error) => Ok(false),
+            Err(error) => {
+                self.end_index_at(&error);
+                Err(error)
+            }
             outcome => outcome,
         }
     }
@@ -109,11 +131,15 @@ impl StreamRecords {
         match *stop {
             Stop::Enough => {}
             Stop::End => return Ok(false),
+            Stop::Header => self.read_header()?,
+            Stop::Jump => self.make_jump()?,
             Stop::Need(count) => {
                 self.stream.fill(count)?;
+                self.mark_points();
             }
             Stop::Skip(count) => {
                 let skipped = self.stream.skip(count)?;
+                self.mark_points();
                 if skipped < count {
                     let start = self.stream.position() - skipped;
                     let error = cut_block(count, skipped).at(start).in_file(self.stream.name());
@@ -163,19 +189,32 @@ impl StreamRecords {
         if let Some(count) = self.skip.take() {
             return Ok(Stop::Skip(count));
         }
+        if let Some(stop) = self.before_pass(sink)? {
+            return Ok(stop);
+        }
         let view = self.stream.buffered();
         let at_end = self.stream.at_end();
         let here = self.end.saturating_sub(self.stream.position());
         let end = usize::try_from(here).unwrap_or(usize::MAX);
-        let mut at = 0;
+        // Why reading ends before the capture does: the part is over, or the last record that is wanted.
+        let (mut at, mut leaves_part, mut has_enough) = (0, false, false);
+        let base = self.stream.position();
         let result = loop {
             if at >= end {
+                leaves_part = true;
+                break Ok(Stop::End);
+            }
+            if self.number >= self.last_number {
+                has_enough = true;
                 break Ok(Stop::End);
             }
             let rest = view.get(at..).unwrap_or_default();
             match self.decoder.step(rest, at_end) {
                 Ok(Step::Record { record, consumed }) => {
                     let place = RecordPlace { decoder: &self.decoder, view, start: at, consumed };
+                    if let Some(maker) = &mut self.maker {
+                        maker.on_record(base + at as u64, record.ts, self.number);
+                    }
                     at += consumed;
                     self.number += 1;
                     let selection = self.selection.as_mut();
@@ -194,13 +233,22 @@ impl StreamRecords {
                         start: at,
                         consumed: count as usize,
                     };
+                    if let Some(maker) = &mut self.maker {
+                        maker.on_block(&self.decoder, place.raw());
+                    }
                     at += count as usize;
                     if !sink.on_skipped(place) {
                         break Ok(Stop::Enough);
                     }
                 }
-                Ok(Step::Skip(count)) => break Ok(Stop::Skip(count)),
+                Ok(Step::Skip(count)) => {
+                    if let Some(maker) = &mut self.maker {
+                        maker.on_block(&self.decoder, &[]);
+                    }
+                    break Ok(Stop::Skip(count));
+                }
                 Ok(Step::Need(count)) => break Ok(Stop::Need(count)),
+                Ok(Step::End) if self.ends_in_part() => break Err(self.misplaced()),
                 Ok(Step::End) => break Ok(Stop::End),
                 Err(error) if at_end && self.is_stopped(&error) => break Ok(Stop::End),
                 Err(error) => break Err(error),
@@ -208,9 +256,15 @@ impl StreamRecords {
         };
         self.stream.consume(at);
         let result = match result {
+            Ok(Stop::End) if leaves_part && self.route.is_some() => self.leave_part(sink),
             Ok(Stop::End) => self.end().map(|()| Stop::End),
             result => result,
         };
+        match &result {
+            Ok(Stop::End) if !has_enough => self.end_index(true),
+            Err(error) => self.end_index_at(error),
+            Ok(_) => {}
+        }
         result.map_err(|error| error.in_file(self.stream.name()))
     }
 
@@ -231,6 +285,8 @@ impl RecordSource for StreamRecords {
             position: stream.position(),
             file_bytes: stream.input_len().unwrap_or(0).max(stream.input_read()),
             is_live: !stream.is_nonblocking(),
+            index: self.index.clone(),
+            index_fault: self.index_fault.clone(),
         }
     }
 

@@ -45,6 +45,11 @@ impl RecordSelection {
         Ok(Some(RecordSelection { filter, flow }))
     }
 
+    /// Returns true if a libpcap expression selects.
+    pub(super) fn has_filter(&self) -> bool {
+        self.filter.is_some()
+    }
+
     /// The end of the capture, which has these interfaces.
     ///
     /// # Errors

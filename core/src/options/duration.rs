@@ -1,8 +1,16 @@
 //! Durations as people write them.
 
 /// Nanoseconds of each unit of time.
-const UNITS: [(&str, f64); 7] =
-    [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 6e10), ("h", 3.6e12)];
+const UNITS: [(&str, f64); 8] = [
+    ("ns", 1.0),
+    ("us", 1e3),
+    ("µs", 1e3),
+    ("ms", 1e6),
+    ("s", 1e9),
+    ("m", 6e10),
+    ("h", 3.6e12),
+    ("d", 8.64e13),
+];
 
 /// Nanoseconds of a number with a unit.
 pub(crate) fn duration_ns(text: &str) -> Option<f64> {

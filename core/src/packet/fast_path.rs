@@ -114,6 +114,7 @@ fn transport(
             packet.present = packet.present.union(TCP_FIELDS);
             let header_len = usize::from(tcp[12] >> 4) * 4;
             let ends_in_view = at + header_len <= captured.len();
+            packet.tcp_header_len = header_len as u8;
             (header_len >= TCP_LEN && ends_in_view).then_some(header_len)?
         }
         proto::UDP => {

@@ -78,8 +78,11 @@ record_fields! { "A field of a packet." "packets" Field {
     DnsId "dns_id" optional DataType::U16, "Identification of the DNS message, the same in a query and its response.";
     DnsRcode "dns_rcode" optional DataType::Enumeration(&DNS_RCODES), "Response code of a DNS response (IANA: 0 no error, 3 no such name); null for a query.";
     DnsAnswers "dns_answers" optional DataType::Text, "Addresses in the answers of the DNS message, with commas between them.";
-    TlsSni "tls_sni" optional DataType::Text, "Server name in a TLS ClientHello that the packet begins.";
+    TlsSni "tls_sni" optional DataType::Text, "Server name in a TLS ClientHello that the packet begins, over TCP or in an Initial packet of QUIC.";
     HttpHost "http_host" optional DataType::Text, "Host header of an HTTP/1 request that the packet begins.";
+    TlsVersion "tls_version" optional DataType::Text, "Highest version of TLS that the ClientHello offers, such as 1.3.";
+    TlsAlpn "tls_alpn" optional DataType::Text, "Protocols that the ClientHello offers (ALPN), with commas between them.";
+    Ja4 "ja4" optional DataType::Text, "JA4 fingerprint of the ClientHello; null where the packet does not have all of it.";
 } }
 
 impl Field {

@@ -8,6 +8,7 @@ use super::{Field, Packet};
 pub(crate) mod proto {
     pub(crate) const ICMP: u8 = 1;
     pub(crate) const TCP: u8 = 6;
+    pub(crate) const UDP: u8 = 17;
     pub(crate) const ICMPV6: u8 = 58;
 }
 

@@ -9,7 +9,7 @@ use super::{Packet, Status};
 use crate::wire::{Endian::Little, Reader};
 
 /// The first byte.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// Bits of the second byte.
 const HAS_INTERFACE: u8 = 1;
@@ -38,7 +38,7 @@ macro_rules! members {
 members! {
     number u64 ts i64 length u32 caplen u32 ip_len u32 payload_offset u32 payload_len u32 seq u32 ack u32
     src_port u16 dst_port u16 vlan u16 tcp_flags u16 frag_offset u16 link_type u16 ethertype u16 arp_op u16
-    ip_version u8 proto u8 ttl u8 icmp_type u8 icmp_code u8;
+    ip_version u8 proto u8 ttl u8 icmp_type u8 icmp_code u8 tcp_header_len u8;
     src_ip dst_ip arp_src_ip arp_dst_ip;
     present FieldSet u32 status Status u16
 }

@@ -22,6 +22,7 @@ mod status;
 mod transport;
 mod tunnel;
 
+pub(crate) use app::ConversationNames;
 pub use columns::PacketColumns;
 pub use field::{Field, FieldSet, PROTOCOLS};
 pub use flow_key::FlowKey;
@@ -30,6 +31,7 @@ pub use flow_selector::FlowSelector;
 pub use frame::{Frame, FrameInterface, KeptFrame};
 pub use link::LinkType;
 pub use status::Status;
+pub(crate) use transport::TcpHeader;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -88,6 +90,8 @@ pub struct Packet {
     pub(crate) ttl: u8,
     pub(crate) icmp_type: u8,
     pub(crate) icmp_code: u8,
+    /// Bytes of the TCP header, options counted; 0 without one.
+    pub(crate) tcp_header_len: u8,
 }
 
 /// Facts about a frame in the capture file, beside its bytes.

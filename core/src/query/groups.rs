@@ -1,9 +1,13 @@
 //! Sums of rows by group and by interval of time, in bounded memory.
 
 use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
+use super::group_key::{GroupKey, RowSide};
+use super::group_sum::{GroupSum, RowsOf, SumKind, Ways, group_sums, kind_of_sum, sum_field};
 use super::key;
+use super::measure::{Measure, Measured, Now};
 use crate::batch::{Batch, DataType, Field, Schema, Value};
 use crate::{Error, ErrorKind, Result};
 
@@ -14,22 +18,32 @@ pub const GROUPS_MAX: usize = 1 << 18;
 /// Name of the field with the time of a row.
 const TIME: &str = "ts";
 
+/// Measures of fields at most, beside sums.
+const MEASURES_MAX: usize = 64;
+
+/// Bytes that measures take for each group that may be kept: 128 MiB in all. Where they are more, values are estimated, and then
+/// the smallest half of the groups are counted together until half of the room is free.
+const ROOM_PER_GROUP: usize = 512;
+
 /// Fields that rows are grouped by, and those that are summed up.
 #[derive(Debug, Clone)]
 pub struct GroupBy {
-    keys: Vec<usize>,
-    sums: Vec<(usize, SumKind)>,
+    keys: Vec<GroupKey>,
+    /// The place of the field of one side, where rows count for both of their sides.
+    either: Option<usize>,
+    sums: Vec<GroupSum>,
+    measures: Vec<Measure>,
+    /// The columns that were asked for, before those of what was sent and received.
+    columns: Vec<GroupColumn>,
     interval: Option<(usize, i64)>,
     result: Schema,
 }
 
-/// Kind of the sum of a field.
+/// Place of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum SumKind {
-    Unsigned,
-    Duration,
-    Signed,
-    Double,
+enum GroupColumn {
+    Sum(usize),
+    Measure(usize),
 }
 
 impl GroupBy {
@@ -47,11 +61,16 @@ impl GroupBy {
         Err(argument(format!("expected an interval of a nanosecond or more, {found}")))
     }
 
-    /// Groups rows of `schema` by the fields `keys`, and by intervals of so many nanoseconds of their time, and sums the
-    /// fields `sums` up in each group. Rows are counted in any case.
+    /// Groups rows of `schema` by `keys`, and by intervals of so many nanoseconds of their time, and sums the
+    /// fields `sums` up in each group. Rows are counted in any case. A sum may be another measure of a field: `distinct(src_ip)`,
+    /// `min(length)`, `max`, `mean`, `first`, `last`, and percentiles, `p50(length)`, `p99.9(length)`.
+    ///
+    /// A key is a field, or the network of one with addresses: `src_ip/24` has networks of 24 bits of IPv4 and 64 of IPv6, and
+    /// `src_ip/24/48` names both. `host` and `port` are those of either side: a row counts for both of its sides, once where they
+    /// are the same, and each sum is also told of what a side has sent and has received, as by [`Self::both_ways`].
     ///
     /// # Errors
-    /// `Argument` for a field that is unknown, is named twice, or has no numbers to sum up; for an
+    /// `Argument` for a field that is unknown, is named twice, or has no numbers to sum up; for more than 64 measures; for a network that is none; for an
     /// interval where rows have no time, or that is not above 0.
     pub fn new<S: AsRef<str>>(
         schema: &Schema,
@@ -59,10 +78,33 @@ impl GroupBy {
         sums: &[S],
         interval_ns: Option<i64>,
     ) -> Result<GroupBy> {
-        let places = |names: &[S]| {
-            names.iter().map(|name| schema.place_of(name.as_ref())).collect::<Result<Vec<_>>>()
-        };
-        let (keys, sums) = (places(keys)?, places(sums)?);
+        GroupBy::of(schema, keys, sums, interval_ns, false)
+    }
+
+    /// Groups rows like [`Self::new`], and has each sum, and the number of rows, also of what the group has sent and has
+    /// received. Of `rev_bytes` and its like, which count what came back, that is the other way round.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn both_ways<S: AsRef<str>>(
+        schema: &Schema,
+        keys: &[S],
+        sums: &[S],
+        interval_ns: Option<i64>,
+    ) -> Result<GroupBy> {
+        GroupBy::of(schema, keys, sums, interval_ns, true)
+    }
+
+    fn of<S: AsRef<str>>(
+        schema: &Schema,
+        keys: &[S],
+        sums: &[S],
+        interval_ns: Option<i64>,
+        is_both_ways: bool,
+    ) -> Result<GroupBy> {
+        let keys = keys.iter().map(|key| GroupKey::new(schema, key.as_ref()));
+        let keys = keys.collect::<Result<Vec<_>>>()?;
+        let is_both_ways = is_both_ways || keys.iter().any(GroupKey::is_of_either);
         let interval = match interval_ns {
             Some(nanoseconds) if nanoseconds > 0 => Some((schema.place_of(TIME)?, nanoseconds)),
             Some(nanoseconds) => {
@@ -71,28 +113,54 @@ impl GroupBy {
             }
             None => None,
         };
-        let all = interval.iter().map(|(place, _)| place).chain(&keys).chain(&sums);
+        let time = interval.map(|_| TIME);
+        let names = time.into_iter().chain(keys.iter().map(GroupKey::name));
         let mut seen = Vec::new();
-        for place in all {
-            if seen.contains(place)
-                && let Some(field) = schema.fields().get(*place)
-            {
-                let found = format!("found {} twice", field.name());
-                return Err(argument(format!("expected each field once, {found}")));
+        for name in names.chain(sums.iter().map(AsRef::as_ref)) {
+            if seen.contains(&name) {
+                return Err(argument(format!("expected each field once, found {name} twice")));
             }
-            seen.push(*place);
+            seen.push(name);
         }
-        let sums = sums.into_iter().map(|place| Ok((place, kind(schema, place)?)));
-        let sums = sums.collect::<Result<Vec<_>>>()?;
-        let result = result_schema(schema, &keys, &sums, interval.is_some());
-        Ok(GroupBy { keys, sums, interval, result })
+        let (mut kinds, mut measures, mut columns) = (Vec::new(), Vec::new(), Vec::new());
+        for text in sums.iter().map(AsRef::as_ref) {
+            if let Some(measure) = Measure::new(schema, text)? {
+                columns.push(GroupColumn::Measure(measures.len()));
+                measures.push(measure);
+            } else {
+                let place = schema.place_of(text)?;
+                columns.push(GroupColumn::Sum(kinds.len()));
+                kinds.push((place, kind_of_sum(schema, place)?));
+            }
+        }
+        if measures.len() > MEASURES_MAX {
+            let found = format!("found {}", measures.len());
+            return Err(argument(format!("expected at most {MEASURES_MAX} measures, {found}")));
+        }
+        let sums = group_sums(schema, &kinds, is_both_ways);
+        // What was sent and received stands behind what was asked for.
+        columns.extend((kinds.len()..sums.len()).map(GroupColumn::Sum));
+        let asked = columns.iter().filter_map(|column| match column {
+            GroupColumn::Sum(place) => sum_field(schema, sums.get(*place)?),
+            GroupColumn::Measure(place) => measures.get(*place).map(Measure::field),
+        });
+        let result = result_schema(schema, &keys, asked.collect(), interval.is_some());
+        let either = keys.iter().find(|key| key.is_of_either()).map(|key| key.places()[0]);
+        Ok(GroupBy { keys, either, sums, measures, columns, interval, result })
     }
 
     /// The places of the fields that rows are grouped by, told apart by time and summed up by.
     pub fn places(&self) -> Vec<usize> {
-        let sums = self.sums.iter().map(|(place, _)| *place);
+        let sums = self.sums.iter().filter_map(|sum| sum.place);
         let interval = self.interval.iter().map(|(place, _)| *place);
-        self.keys.iter().copied().chain(sums).chain(interval).collect()
+        let measures = self.measures.iter().map(Measure::place);
+        let keys = self.keys.iter().flat_map(GroupKey::places);
+        keys.chain(sums).chain(measures).chain(interval).collect()
+    }
+
+    /// Returns true if the number that groups are sorted by can be added up over intervals.
+    pub fn is_additive(&self) -> bool {
+        !matches!(self.columns.first(), Some(GroupColumn::Measure(_)))
     }
 
     /// Returns the schema of the groups: the beginning of the interval, the fields that identify them, the number of
@@ -110,55 +178,29 @@ impl GroupBy {
             kept: HashMap::new(),
             others: HashMap::new(),
             key: Vec::new(),
+            other_key: Vec::new(),
+            room: Room { max: groups_max * ROOM_PER_GROUP, ..Room::default() },
         }
     }
 }
 
-/// Returns the kind of the sum of a field.
-fn kind(schema: &Schema, place: usize) -> Result<SumKind> {
-    let Some(field) = schema.fields().get(place) else { return Ok(SumKind::Unsigned) };
-    Ok(match field.data_type() {
-        DataType::U8 | DataType::U16 | DataType::U32 | DataType::U64 => SumKind::Unsigned,
-        DataType::DurationUs => SumKind::Duration,
-        DataType::I8 | DataType::I16 | DataType::I32 | DataType::I64 => SumKind::Signed,
-        DataType::Double => SumKind::Double,
-        other => {
-            let found = format!("found {} ({})", field.name(), other.name());
-            return Err(argument(format!("expected a field of numbers to sum up, {found}")));
-        }
-    })
-}
-
 fn result_schema(
     schema: &Schema,
-    keys: &[usize],
-    sums: &[(usize, SumKind)],
+    keys: &[GroupKey],
+    asked: Vec<Field>,
     has_interval: bool,
 ) -> Schema {
     let time = has_interval.then(|| {
         let meaning = "Begin of the interval, nanoseconds since 1970-01-01 00:00 UTC.";
         Field::new(TIME.to_owned(), DataType::TimeNs, true, meaning.to_owned())
     });
-    let keys = keys.iter().filter_map(|place| schema.fields().get(*place)).map(|field| {
-        Field::new(field.name().to_owned(), field.data_type(), true, field.meaning().to_owned())
-    });
+    let keys = keys.iter().map(GroupKey::field);
     let rows = schema.name();
     let count = Field::new(rows.to_owned(), DataType::U64, false, format!("Number of {rows}."));
-    let sums = sums.iter().filter_map(|(place, kind)| {
-        let field = schema.fields().get(*place)?;
-        let data_type = match kind {
-            SumKind::Unsigned => DataType::U64,
-            SumKind::Duration => DataType::DurationUs,
-            SumKind::Signed => DataType::I64,
-            SumKind::Double => DataType::Double,
-        };
-        let meaning = format!("Sum of: {}", field.meaning());
-        Some(Field::new(field.name().to_owned(), data_type, false, meaning))
-    });
     let meaning =
         "Groups that are counted together in the row, because there were too many; else 1.";
     let groups = Field::new("groups".to_owned(), DataType::U64, false, meaning.to_owned());
-    let fields = time.into_iter().chain(keys).chain([count]).chain(sums).chain([groups]);
+    let fields = time.into_iter().chain(keys).chain([count]).chain(asked).chain([groups]);
     Schema::new(format!("groups of {}", schema.name()), fields.collect())
 }
 
@@ -172,50 +214,113 @@ pub struct Groups {
     /// Sums of groups that were counted together, by the beginning of the interval.
     others: HashMap<Option<i64>, Totals>,
     key: Vec<u8>,
+    other_key: Vec<u8>,
+    room: Room,
+}
+
+/// Room of what measures keep.
+#[derive(Debug, Default)]
+struct Room {
+    max: usize,
+    /// Bytes that they take.
+    taken: usize,
+    /// True from when on they were too many.
+    is_short: bool,
+    /// The number of the row that is added.
+    row: u64,
+    scratch: Vec<u8>,
 }
 
 /// Sums of a group.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Totals {
     rows: u64,
     groups: u64,
     /// The bits of a number for each sum.
     sums: Box<[u64]>,
+    measures: Box<[Measured]>,
 }
 
 impl Groups {
     /// Adds a row; `value` gives the value of the field at a place of the schema.
     pub fn add<'v>(&mut self, value: impl Fn(usize) -> Value<'v>) {
+        self.room.row += 1;
         self.key.clear();
-        if let Some((place, nanoseconds)) = self.by.interval {
-            let begin = match value(place) {
-                Value::Time(time) => Value::Time(time.saturating_sub(time.rem_euclid(nanoseconds))),
-                _ => Value::Null,
-            };
-            key::push(&mut self.key, &begin);
+        self.by.push_key(&mut self.key, RowSide::Source, &value);
+        let Some(either) = self.by.either else {
+            return self.add_to_key(&value, Ways::default());
+        };
+        self.other_key.clear();
+        self.by.push_key(&mut self.other_key, RowSide::Destination, &value);
+        if self.key == self.other_key {
+            // A row without the field is sent by nobody.
+            let is_there = !value(either).is_null();
+            return self.add_to_key(&value, Ways { is_sent: is_there, is_received: is_there });
         }
-        for place in &self.by.keys {
-            key::push(&mut self.key, &value(*place));
-        }
-        if let Some(totals) = self.kept.get_mut(self.key.as_slice()) {
-            totals.add_row(&self.by.sums, &value);
-            return;
-        }
-        if self.kept.len() >= 2 * self.groups_max {
-            self.put_smallest_together();
-        }
-        let mut totals = Totals { rows: 0, groups: 1, sums: vec![0; self.by.sums.len()].into() };
-        totals.add_row(&self.by.sums, &value);
-        self.kept.insert(self.key.as_slice().into(), totals);
+        self.add_to_key(&value, Ways { is_sent: true, is_received: false });
+        std::mem::swap(&mut self.key, &mut self.other_key);
+        self.add_to_key(&value, Ways { is_sent: false, is_received: true });
     }
 
-    /// Keeps the largest groups, and counts all others together in their intervals.
-    fn put_smallest_together(&mut self) {
+    /// Adds a row to the group of its keys, which has sent or received it.
+    pub fn add_one_way<'v>(&mut self, value: impl Fn(usize) -> Value<'v>, ways: Ways) {
+        self.room.row += 1;
+        self.key.clear();
+        self.by.push_key(&mut self.key, RowSide::Source, &value);
+        self.add_to_key(&value, ways);
+    }
+
+    /// Adds a row to the group of the key that was made last.
+    fn add_to_key<'v>(&mut self, value: &impl Fn(usize) -> Value<'v>, ways: Ways) {
+        if let Some(totals) = self.kept.get_mut(self.key.as_slice()) {
+            totals.add_row(&self.by.sums, value, ways);
+            totals.measure(&self.by.measures, value, &mut self.room);
+        } else {
+            if self.kept.len() >= 2 * self.groups_max {
+                self.put_smallest_together(self.groups_max);
+            }
+            let mut totals = self.by.totals();
+            totals.add_row(&self.by.sums, value, ways);
+            totals.measure(&self.by.measures, value, &mut self.room);
+            self.kept.insert(self.key.as_slice().into(), totals);
+        }
+        if self.room.taken > self.room.max {
+            self.make_room();
+        }
+    }
+
+    /// Frees room that measures take: by estimates, and by counting groups together.
+    fn make_room(&mut self) {
+        self.room.is_short = true;
+        let all = self.kept.values_mut().chain(self.others.values_mut());
+        all.flat_map(|totals| &mut totals.measures).for_each(Measured::estimate);
+        self.count_room();
+        while self.room.taken > self.room.max / 2 && self.kept.len() > 1 {
+            self.put_smallest_together(self.kept.len() / 2);
+            self.count_room();
+        }
+        if self.room.taken > self.room.max / 2 {
+            // Of all intervals.
+            let mut all = self.by.totals();
+            all.groups = 0;
+            self.others.drain().for_each(|(_, totals)| all.add(&totals, &self.by));
+            self.others.insert(None, all);
+            self.count_room();
+        }
+    }
+
+    fn count_room(&mut self) {
+        let all = self.kept.values().chain(self.others.values());
+        self.room.taken = all.flat_map(|totals| &totals.measures).map(Measured::heap).sum();
+    }
+
+    /// Keeps so many groups, the largest, and counts all others together in their intervals.
+    fn put_smallest_together(&mut self, groups_max: usize) {
         let mut ranks: Vec<_> = self.kept.values().map(|totals| totals.rank(&self.by)).collect();
-        let middle = ranks.len().saturating_sub(self.groups_max);
+        let middle = ranks.len().saturating_sub(groups_max);
         ranks.select_nth_unstable(middle);
         let limit = ranks.get(middle).copied().unwrap_or_default();
-        let mut equal_left = self.groups_max - ranks.iter().filter(|rank| **rank > limit).count();
+        let mut equal_left = groups_max - ranks.iter().filter(|rank| **rank > limit).count();
         let (by, others) = (&self.by, &mut self.others);
         self.kept.retain(|key, totals| {
             let rank = totals.rank(by);
@@ -224,9 +329,13 @@ impl Groups {
             if !is_kept {
                 // As many intervals as groups may be kept; behind them is no time at all.
                 let begin = by.begin_of(key);
-                let is_new = !others.contains_key(&begin) && others.len() >= self.groups_max;
+                let is_new = !others.contains_key(&begin) && others.len() >= groups_max;
                 let other = others.entry(if is_new { None } else { begin });
-                other.and_modify(|other| other.add(totals, &by.sums)).or_insert(totals.clone());
+                let totals = std::mem::take(totals);
+                match other {
+                    Entry::Occupied(mut other) => other.get_mut().add(&totals, by),
+                    Entry::Vacant(place) => drop(place.insert(totals)),
+                }
             }
             is_kept
         });
@@ -271,6 +380,41 @@ struct GroupRow<'g> {
 }
 
 impl GroupBy {
+    /// A group without rows.
+    fn totals(&self) -> Totals {
+        let measures = self.measures.iter().map(Measure::begin).collect();
+        Totals { rows: 0, groups: 1, sums: vec![0; self.sums.len()].into(), measures }
+    }
+
+    /// The value of a column.
+    fn value<'g>(&self, column: GroupColumn, totals: &'g Totals) -> Value<'g> {
+        let value = match column {
+            GroupColumn::Sum(place) => {
+                let sum = self.sums.get(place).zip(totals.sums.get(place));
+                sum.map(|(sum, bits)| sum.kind.value(*bits))
+            }
+            GroupColumn::Measure(place) => {
+                let measured = self.measures.get(place).zip(totals.measures.get(place));
+                measured.map(|(measure, measured)| measure.value(measured))
+            }
+        };
+        value.unwrap_or(Value::Null)
+    }
+
+    /// Appends the beginning of a row's interval and the values that tell its group.
+    fn push_key<'v>(&self, key: &mut Vec<u8>, side: RowSide, value: &impl Fn(usize) -> Value<'v>) {
+        if let Some((place, nanoseconds)) = self.interval {
+            let begin = match value(place) {
+                Value::Time(time) => Value::Time(time.saturating_sub(time.rem_euclid(nanoseconds))),
+                _ => Value::Null,
+            };
+            key::push(key, &begin);
+        }
+        for group_key in &self.keys {
+            key::push(key, &group_key.value(side, value));
+        }
+    }
+
     /// The beginning of the interval that a key has.
     fn begin_of(&self, mut key: &[u8]) -> Option<i64> {
         self.interval?;
@@ -296,11 +440,18 @@ impl GroupBy {
 
     /// The groups that are the largest over all intervals.
     fn largest<'g>(&self, groups: &[GroupRow<'g>], top: usize) -> HashSet<&'g [u8]> {
+        if self.interval.is_none() {
+            let ranks =
+                groups.iter().filter_map(|group| Some((group.totals.rank(self), group.values?)));
+            let mut sorted: Vec<_> = ranks.collect();
+            sorted.sort_by_key(|(rank, values)| (Reverse(*rank), *values));
+            return sorted.into_iter().take(top).map(|(_, values)| values).collect();
+        }
         let mut all: HashMap<&[u8], Totals> = HashMap::new();
         for group in groups {
             let Some(values) = group.values else { continue };
             all.entry(values)
-                .and_modify(|all| all.add(group.totals, &self.sums))
+                .and_modify(|all| all.add(group.totals, self))
                 .or_insert_with(|| group.totals.clone());
         }
         let mut sorted: Vec<_> = all.into_iter().collect();
@@ -311,84 +462,89 @@ impl GroupBy {
     fn push(&self, batch: &mut Batch, group: &GroupRow<'_>) {
         let GroupRow { begin, totals, .. } = group;
         let begin = self.interval.map(|_| begin.map_or(Value::Null, Value::Time));
-        let sums = self.sums.iter().zip(&totals.sums).map(|((_, kind), bits)| kind.value(*bits));
-        let fields = begin.into_iter().chain(self.fields_of(group));
-        let counts = fields.chain([Value::Unsigned(totals.rows)]).chain(sums);
+        let asked = self.columns.iter().map(|column| self.value(*column, totals));
+        let keys: Vec<_> = self.fields_of(group).collect();
+        let texts = self.keys.iter().zip(&keys).map(|(key, value)| key.text(value));
+        let texts: Vec<_> = texts.collect();
+        let keys = keys.iter().zip(&texts).map(|(value, text)| match text {
+            Some(text) => Value::Text(text),
+            None => *value,
+        });
+        let counts =
+            begin.into_iter().chain(keys).chain([Value::Unsigned(totals.rows)]).chain(asked);
         let row: Vec<_> = counts.chain([Value::Unsigned(totals.groups)]).collect();
         batch.push_row(|place| row.get(place).copied().unwrap_or(Value::Null));
     }
 }
 
 impl Totals {
-    fn add_row<'v>(&mut self, sums: &[(usize, SumKind)], value: &impl Fn(usize) -> Value<'v>) {
+    fn add_row<'v>(&mut self, sums: &[GroupSum], value: &impl Fn(usize) -> Value<'v>, ways: Ways) {
         self.rows += 1;
-        for ((place, kind), sum) in sums.iter().zip(&mut self.sums) {
-            if let Some(bits) = kind.bits(&value(*place)) {
+        for (GroupSum { place, kind, of }, sum) in sums.iter().zip(&mut self.sums) {
+            let bits = match place {
+                _ if !of.has(ways) => None,
+                Some(place) => kind.bits(&value(*place)),
+                None => Some(1),
+            };
+            if let Some(bits) = bits {
                 *sum = kind.add(*sum, bits);
             }
         }
     }
 
-    fn add(&mut self, other: &Totals, sums: &[(usize, SumKind)]) {
-        self.rows += other.rows;
-        self.groups += other.groups;
-        for ((_, kind), (sum, more)) in sums.iter().zip(self.sums.iter_mut().zip(&other.sums)) {
-            *sum = kind.add(*sum, *more);
+    /// Adds what measures look at.
+    fn measure<'v>(
+        &mut self,
+        measures: &[Measure],
+        value: &impl Fn(usize) -> Value<'v>,
+        room: &mut Room,
+    ) {
+        for (measure, measured) in measures.iter().zip(&mut self.measures) {
+            let before = measured.heap();
+            let now = Now { row: room.row, is_short: room.is_short, scratch: &mut room.scratch };
+            measure.add(measured, &value(measure.place()), now);
+            room.taken = (room.taken + measured.heap()).saturating_sub(before);
         }
     }
 
-    /// Returns the size of a group as a number to sort by: its first sum, or its number of rows.
+    fn add(&mut self, other: &Totals, by: &GroupBy) {
+        self.rows += other.rows;
+        self.groups += other.groups;
+        for (GroupSum { kind, .. }, (sum, more)) in
+            by.sums.iter().zip(self.sums.iter_mut().zip(&other.sums))
+        {
+            *sum = kind.add(*sum, *more);
+        }
+        let measures = self.measures.iter_mut().zip(&other.measures);
+        for (measure, (measured, more)) in by.measures.iter().zip(measures) {
+            measure.merge(measured, more);
+        }
+    }
+
+    /// Returns the size of a group as a number to sort by: what was asked for first, or its number of rows.
     fn rank(&self, by: &GroupBy) -> u64 {
+        if let Some(GroupColumn::Measure(_)) = by.columns.first() {
+            let measured = by.measures.first().zip(self.measures.first());
+            return measured
+                .and_then(|(measure, measured)| rank(&measure.value(measured)))
+                .unwrap_or(self.rows);
+        }
         match by.sums.first().zip(self.sums.first()) {
-            Some(((_, kind), bits)) => kind.rank(*bits),
-            None => self.rows,
+            Some((GroupSum { kind, of: RowsOf::All, .. }, bits)) => kind.rank(*bits),
+            _ => self.rows,
         }
     }
 }
 
-/// The bit that tells negative numbers.
-const SIGN: u64 = 1 << 63;
-
-impl SumKind {
-    /// The bits of a value; nothing where there is none.
-    fn bits(self, value: &Value<'_>) -> Option<u64> {
-        match (self, value) {
-            (
-                SumKind::Unsigned | SumKind::Duration,
-                Value::Unsigned(number) | Value::Duration(number),
-            ) => Some(*number),
-            (SumKind::Signed, Value::Signed(number)) => Some(*number as u64),
-            (SumKind::Double, Value::Double(number)) => Some(number.to_bits()),
-            _ => None,
-        }
-    }
-
-    /// Both together. What does not fit stays at the largest number.
-    fn add(self, sum: u64, more: u64) -> u64 {
-        match self {
-            SumKind::Unsigned | SumKind::Duration => sum.saturating_add(more),
-            SumKind::Signed => (sum as i64).saturating_add(more as i64) as u64,
-            SumKind::Double => (f64::from_bits(sum) + f64::from_bits(more)).to_bits(),
-        }
-    }
-
-    fn rank(self, bits: u64) -> u64 {
-        match self {
-            SumKind::Unsigned | SumKind::Duration => bits,
-            SumKind::Signed => bits ^ SIGN,
-            SumKind::Double if bits & SIGN == 0 => bits | SIGN,
-            SumKind::Double => !bits,
-        }
-    }
-
-    fn value<'v>(self, bits: u64) -> Value<'v> {
-        match self {
-            SumKind::Unsigned => Value::Unsigned(bits),
-            SumKind::Duration => Value::Duration(bits),
-            SumKind::Signed => Value::Signed(bits as i64),
-            SumKind::Double => Value::Double(f64::from_bits(bits)),
-        }
-    }
+/// A number to sort by; none of what is no number.
+fn rank(value: &Value<'_>) -> Option<u64> {
+    Some(match value {
+        Value::Null => 0,
+        Value::Unsigned(number) | Value::Duration(number) => *number,
+        Value::Signed(number) | Value::Time(number) => SumKind::Signed.rank(*number as u64),
+        Value::Double(number) => SumKind::Double.rank(number.to_bits()),
+        _ => return None,
+    })
 }
 
 fn argument(message: String) -> Error {

@@ -44,6 +44,7 @@ pub(super) fn push(key: &mut Vec<u8>, value: &Value<'_>) {
         Value::ShortText(text) => variable(key, tag::TEXT, text.as_str().as_bytes()),
         Value::Json(text) => variable(key, tag::JSON, text.as_bytes()),
         Value::Bytes(bytes) => variable(key, tag::BYTES, bytes),
+        Value::Nested(_) => variable(key, tag::JSON, value.to_string().as_bytes()),
     }
 }
 

@@ -16,17 +16,20 @@ pub(super) enum TokenKind {
     Word(String),
     /// Text in quotes, without them.
     Quoted(String),
+    /// A regular expression between slashes, without them.
+    Expression(String),
     /// An operator, a parenthesis or a comma.
     Sign(&'static str),
 }
 
 /// Longest first, so that `<=` is not `<` and `=`.
-const SIGNS: [&str; 13] = ["==", "!=", "<=", ">=", "&&", "||", "=", "<", ">", "!", "(", ")", ","];
+const SIGNS: [&str; 16] =
+    ["==", "!=", "<=", ">=", "&&", "||", "!~", "=", "<", ">", "!", "&", "~", "(", ")", ","];
 
 /// Takes a condition apart into its words.
 ///
 /// # Errors
-/// `Argument` where a quote has no end, or a character begins no word.
+/// `Argument` where a quote or an expression has no end, or a character begins no word.
 pub(super) fn tokens(text: &str) -> Result<Vec<QueryToken>> {
     let mut tokens = Vec::new();
     let (mut at, mut counted, mut column) = (0, 0, 1);
@@ -40,6 +43,11 @@ pub(super) fn tokens(text: &str) -> Result<Vec<QueryToken>> {
             continue;
         } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
             (TokenKind::Sign(sign), sign.len())
+        } else if first == '/' && tokens.last().is_some_and(QueryToken::takes_expression) {
+            let Some(len) = len_of_expression(rest) else {
+                return Err(wrong(column, "a / at the end of the expression", "none"));
+            };
+            (TokenKind::Expression(rest.get(1..=len).unwrap_or_default().to_owned()), len + 2)
         } else if first == '\'' || first == '"' {
             let Some(len) = rest.get(1..).and_then(|inside| inside.find(first)) else {
                 return Err(wrong(column, "a quote at its end", "none"));
@@ -56,6 +64,16 @@ pub(super) fn tokens(text: &str) -> Result<Vec<QueryToken>> {
         at += len;
     }
     Ok(tokens)
+}
+
+/// The bytes between a slash and the next one that no backslash is in front of.
+fn len_of_expression(text: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    text.bytes().skip(1).position(|byte| {
+        let is_end = byte == b'/' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    })
 }
 
 /// Returns true if a character may be part of a name, a number, an address, a network or a time.
@@ -75,12 +93,24 @@ pub(super) fn wrong(column: usize, expected: &str, found: &str) -> Error {
     Error::new(ErrorKind::Argument, message)
 }
 
+impl QueryToken {
+    /// Returns true if a regular expression stands behind it.
+    fn takes_expression(&self) -> bool {
+        match &self.kind {
+            TokenKind::Sign(sign) => sign.ends_with('~'),
+            TokenKind::Word(word) => word.eq_ignore_ascii_case("matches"),
+            TokenKind::Quoted(_) | TokenKind::Expression(_) => false,
+        }
+    }
+}
+
 impl TokenKind {
     /// The word as it was written, for errors.
     pub(super) fn shown(&self) -> String {
         match self {
             TokenKind::Word(word) => word.clone(),
             TokenKind::Quoted(text) => format!("'{text}'"),
+            TokenKind::Expression(text) => format!("/{text}/"),
             TokenKind::Sign(sign) => (*sign).to_owned(),
         }
     }

@@ -1,10 +1,13 @@
 //! Values as people write them, read as the type of the field that they are compared with.
 
+use std::cmp::Ordering;
 use std::net::IpAddr;
 
+use super::intervals::{Intervals, joined};
 use super::lexer::TokenKind;
-use super::time::time_ns;
-use crate::batch::{DataType, Value};
+use super::text_test::bytes_of;
+use super::time::{TIME_EXPECTED, time_ns};
+use crate::batch::{DataType, TCP_FLAGS, Value, tcp_flags_of};
 use crate::options::duration_ns;
 
 /// A value that a field is compared with.
@@ -19,7 +22,13 @@ pub(super) enum Literal {
         first: u128,
         bits: u32,
     },
+    /// Numbers from the first to the last.
+    Range(Box<(Literal, Literal)>),
 }
+
+/// Units of numbers: powers of 1000, as in our output.
+const MULTIPLES: [(char, i128); 4] =
+    [('k', 1000), ('K', 1000), ('M', 1_000_000), ('G', 1_000_000_000)];
 
 /// Integers up to here are exact in a double.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
@@ -29,11 +38,12 @@ impl Literal {
     pub(super) fn read(word: &TokenKind, data_type: DataType) -> Option<Literal> {
         let text = match word {
             TokenKind::Word(text) | TokenKind::Quoted(text) => text.as_str(),
-            TokenKind::Sign(_) => return None,
+            TokenKind::Expression(_) | TokenKind::Sign(_) => return None,
         };
         match data_type {
             DataType::Enumeration(names) if names.is_closed => {
-                names.number(text).map(|_| Literal::Text(text.to_owned()))
+                let name = names.number(text).and_then(|number| names.name(number));
+                name.map(|name| Literal::Text(name.to_owned()))
             }
             DataType::Enumeration(names) => names
                 .number(text)
@@ -48,7 +58,28 @@ impl Literal {
             DataType::Text | DataType::Json | DataType::Bytes | DataType::Uuid => {
                 Some(Literal::Text(text.to_owned()))
             }
-            _ => number(text),
+            DataType::TcpFlags => tcp_flags_of(text)
+                .map(|bits| Literal::Integer(bits.into()))
+                .or_else(|| number(text)),
+            _ => multiple(text).or_else(|| number(text)),
+        }
+    }
+
+    /// Reads a word as a value of a type, or as a range of numbers, such as `53-80`.
+    pub(super) fn read_or_range(word: &TokenKind, data_type: DataType) -> Option<Literal> {
+        let range = || match word {
+            TokenKind::Word(text) if has_ranges(data_type) => range(text, data_type),
+            _ => None,
+        };
+        Literal::read(word, data_type).or_else(range)
+    }
+
+    /// Describes a word of that type, or a range.
+    pub(super) fn expected_or_range(data_type: DataType) -> String {
+        let expected = Literal::expected(data_type);
+        match has_ranges(data_type) {
+            true => format!("{expected}, or a range, such as 53-80"),
+            false => expected,
         }
     }
 
@@ -56,23 +87,24 @@ impl Literal {
     pub(super) fn expected(data_type: DataType) -> String {
         match data_type {
             DataType::Address => "an address or a network, such as 10.0.0.0/8".to_owned(),
-            DataType::TimeNs | DataType::TimeUs => {
-                "a time, such as 2026-11-21T10:00Z or 1795255200 (seconds since 1970)".to_owned()
-            }
+            DataType::TimeNs | DataType::TimeUs => TIME_EXPECTED.to_owned(),
             DataType::DurationUs => "a duration, such as 50ms or 5s".to_owned(),
             DataType::Bool => "true or false".to_owned(),
             DataType::Enumeration(names) => {
                 let names: Vec<_> = names.names.iter().map(|(_, name)| *name).collect();
                 format!("a number or a name ({})", names.join(", "))
             }
-            DataType::TcpFlags => "a number, such as 0x12".to_owned(),
-            _ => "a number, such as 443 or 1e6".to_owned(),
+            DataType::TcpFlags => {
+                let names = TCP_FLAGS.map(|flag| flag.name).join(", ");
+                format!("a number, such as 0x12, or flags ({names}), such as SYN+ACK")
+            }
+            _ => "a number, such as 443, 1e6 or 10M".to_owned(),
         }
     }
 }
 
 /// Compares a value to a literal; returns None if there is no value, or they are of different kinds.
-pub(super) fn compare(value: &Value<'_>, literal: &Literal) -> Option<std::cmp::Ordering> {
+pub(super) fn compare(value: &Value<'_>, literal: &Literal) -> Option<Ordering> {
     match (value, literal) {
         (Value::Null, _) => None,
         (Value::Bool(value), Literal::Bool(wanted)) => Some(value.cmp(wanted)),
@@ -93,6 +125,33 @@ pub(super) fn compare(value: &Value<'_>, literal: &Literal) -> Option<std::cmp::
     }
 }
 
+/// Compares the values of two fields; returns None if one has no value, or they are of different kinds.
+pub(super) fn compare_values(one: &Value<'_>, other: &Value<'_>) -> Option<Ordering> {
+    match (one, other) {
+        (Value::Bool(one), Value::Bool(other)) => Some(one.cmp(other)),
+        (Value::Uuid(one), Value::Uuid(other)) => Some(one.cmp(other)),
+        (Value::Address(one), Value::Address(other)) => {
+            Some(address_bits(*one).cmp(&address_bits(*other)))
+        }
+        (Value::Double(one), Value::Double(other)) => one.partial_cmp(other),
+        (Value::Double(one), other) => one.partial_cmp(&(integer(other)? as f64)),
+        (one, Value::Double(other)) => (integer(one)? as f64).partial_cmp(other),
+        _ => match (integer(one), integer(other)) {
+            (Some(one), Some(other)) => Some(one.cmp(&other)),
+            _ => Some(bytes_of(one)?.cmp(bytes_of(other)?)),
+        },
+    }
+}
+
+/// Returns true if the values of fields of two types can be compared.
+pub(super) fn are_comparable(one: DataType, other: DataType) -> bool {
+    let is_number = |data_type: DataType| data_type.is_integer() || data_type == DataType::Double;
+    let is_text = |data_type| matches!(data_type, DataType::Text | DataType::Json);
+    (one == other && !one.is_nested())
+        || (is_number(one) && is_number(other))
+        || (is_text(one) && is_text(other))
+}
+
 /// Returns true if a value is a literal, or in the network that it is.
 fn is_in(value: &Value<'_>, literal: &Literal) -> bool {
     match (value, literal) {
@@ -101,30 +160,43 @@ fn is_in(value: &Value<'_>, literal: &Literal) -> bool {
             let differing = address_bits(*address) ^ first;
             shift == 128 || differing >> shift == 0
         }
-        _ => compare(value, literal) == Some(std::cmp::Ordering::Equal),
+        (value, Literal::Range(range)) => {
+            compare(value, &range.0).is_some_and(Ordering::is_ge)
+                && compare(value, &range.1).is_some_and(Ordering::is_le)
+        }
+        _ => compare(value, literal) == Some(Ordering::Equal),
     }
 }
 
 /// Literals of which a value may be one.
 #[derive(Debug, Clone)]
 pub(super) enum Literals {
-    /// All are integers; in their order, so that a long list takes no longer.
-    Integers(Vec<i128>),
+    /// All are integers, or ranges of them; in their order, so that a long list takes no longer.
+    Integers(Vec<(i128, i128)>),
     Others(Vec<Literal>),
 }
 
 impl Literals {
     pub(super) fn new(literals: Vec<Literal>) -> Self {
         let integer = |literal: &Literal| match literal {
-            Literal::Integer(number) => Some(*number),
+            Literal::Integer(number) => Some((*number, *number)),
+            Literal::Range(range) => match **range {
+                (Literal::Integer(first), Literal::Integer(last)) => Some((first, last)),
+                _ => None,
+            },
             _ => None,
         };
         match literals.iter().map(integer).collect::<Option<Vec<_>>>() {
-            Some(mut integers) => {
-                integers.sort_unstable();
-                Literals::Integers(integers)
-            }
+            Some(integers) => Literals::Integers(joined(integers)),
             None => Literals::Others(literals),
+        }
+    }
+
+    /// The integers that are among them; all where some are no integers.
+    pub(super) fn intervals(&self) -> Intervals {
+        match self {
+            Literals::Integers(integers) => Intervals::of(integers.clone()),
+            Literals::Others(_) => Intervals::all(),
         }
     }
 
@@ -132,11 +204,12 @@ impl Literals {
     pub(super) fn have(&self, value: &Value<'_>) -> bool {
         match (self, value) {
             (Literals::Integers(integers), Value::Double(value)) => {
-                integers.iter().any(|wanted| *value == *wanted as f64)
+                integers.iter().any(|(first, last)| (*first as f64..=*last as f64).contains(value))
             }
-            (Literals::Integers(integers), value) => {
-                integer(value).is_some_and(|value| integers.binary_search(&value).is_ok())
-            }
+            (Literals::Integers(integers), value) => integer(value).is_some_and(|value| {
+                let next = integers.partition_point(|(_, last)| *last < value);
+                integers.get(next).is_some_and(|(first, _)| *first <= value)
+            }),
             (Literals::Others(literals), value) => {
                 literals.iter().any(|literal| is_in(value, literal))
             }
@@ -144,7 +217,8 @@ impl Literals {
     }
 }
 
-fn integer(value: &Value<'_>) -> Option<i128> {
+/// The whole number that a value is.
+pub(super) fn integer(value: &Value<'_>) -> Option<i128> {
     Some(match value {
         Value::Unsigned(number) | Value::Duration(number) => (*number).into(),
         Value::Signed(number) | Value::Time(number) => (*number).into(),
@@ -182,6 +256,45 @@ fn number(text: &str) -> Option<Literal> {
         return Some(Literal::Integer(number));
     }
     text.parse().ok().filter(|number: &f64| number.is_finite()).map(of_double)
+}
+
+/// A number with a unit: `10M`, `1.5k`.
+fn multiple(text: &str) -> Option<Literal> {
+    let (of_unit, times) =
+        MULTIPLES.iter().find_map(|(unit, times)| Some((text.strip_suffix(*unit)?, *times)))?;
+    match number(of_unit)? {
+        Literal::Integer(number) => number.checked_mul(times).map(Literal::Integer),
+        Literal::Real(number) => Some(of_double(number * times as f64)),
+        _ => None,
+    }
+}
+
+/// True for the types of numbers of which ranges are read.
+fn has_ranges(data_type: DataType) -> bool {
+    data_type.is_integer() || matches!(data_type, DataType::DurationUs | DataType::Double)
+}
+
+/// A range, whose first number is not above the last one.
+fn range(text: &str, data_type: DataType) -> Option<Literal> {
+    let value = |text: &str| Literal::read(&TokenKind::Word(text.to_owned()), data_type);
+    // Of `-1e-3--1e-3`, the third one is between the numbers.
+    let mut places = text.match_indices('-').map(|(at, _)| at).filter(|at| *at > 0).take(2);
+    let (first, last) =
+        places.find_map(|at| Some((value(text.get(..at)?)?, value(text.get(at + 1..)?)?)))?;
+    let is_in_order = match (&first, &last) {
+        (Literal::Integer(first), Literal::Integer(last)) => first <= last,
+        (first, last) => double(first)? <= double(last)?,
+    };
+    is_in_order.then(|| Literal::Range(Box::new((first, last))))
+}
+
+/// The number that a literal is.
+fn double(literal: &Literal) -> Option<f64> {
+    match literal {
+        Literal::Integer(number) => Some(*number as f64),
+        Literal::Real(number) => Some(*number),
+        _ => None,
+    }
 }
 
 /// An integer where that is exact.

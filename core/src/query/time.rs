@@ -1,5 +1,7 @@
 //! Times, durations and intervals as people and programs write them, for all faces.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use crate::error::excerpt;
 use crate::options::duration_ns;
 use crate::{Error, ErrorKind, Result};
@@ -14,24 +16,27 @@ pub fn interval(text: &str) -> Option<i64> {
     (1e3..9e18).contains(&nanoseconds).then_some(nanoseconds as i64)
 }
 
+/// A time as errors describe it.
+pub(super) const TIME_EXPECTED: &str = "a time, such as 2026-11-21T10:00Z, 1795255200 (seconds since 1970) or -10m (before now: s, m, h, d)";
+
 /// Nanoseconds since 1970 of a time in RFC 3339, whose end may be left out, or of a number: seconds since 1970, with or
 /// without a fraction, and from 10^11 on milliseconds, from 10^14 on microseconds, from 10^17 on nanoseconds; or of the
-/// unit behind it.
+/// unit behind it. `-10m` is ten minutes before now: a number with `s`, `m`, `h` or `d`.
 ///
 /// # Errors
 /// `Argument` for other text.
 pub fn time(text: &str) -> Result<i64> {
     time_ns(text).ok_or_else(|| {
-        let message = format!(
-            "expected a time, such as 2026-11-21T10:00Z or 1795255200 (seconds since 1970), found {}",
-            excerpt(text)
-        );
+        let message = format!("expected {TIME_EXPECTED}, found {}", excerpt(text));
         Error::new(ErrorKind::Argument, message)
     })
 }
 
 /// Parses a time like [`time`]; returns None for other text.
 pub(super) fn time_ns(text: &str) -> Option<i64> {
+    if let Some(nanoseconds) = before_now(text) {
+        return (now_ns()?).checked_sub(nanoseconds);
+    }
     if let Some(nanoseconds) = since_1970(text) {
         return Some(nanoseconds);
     }
@@ -48,6 +53,22 @@ pub(super) fn time_ns(text: &str) -> Option<i64> {
     let (clock, zone_minutes) = zone(clock)?;
     let seconds = days_since_1970(year, month, day) * 86_400 - zone_minutes * 60;
     seconds.checked_mul(1_000_000_000)?.checked_add(clock_ns(clock)?)
+}
+
+/// Nanoseconds of `-10m`, ten minutes before now. Other units than these are behind numbers since 1970, which may be negative,
+/// too, as a program writes them.
+fn before_now(text: &str) -> Option<i64> {
+    let before = text.strip_prefix('-')?;
+    let is_relative = before.ends_with(['m', 'h', 'd'])
+        || (before.ends_with('s') && before.bytes().rev().nth(1)?.is_ascii_digit());
+    let nanoseconds = duration_ns(before).filter(|_| is_relative)?;
+    (nanoseconds < 9e18).then_some(nanoseconds as i64)
+}
+
+/// Now, as nanoseconds since 1970.
+fn now_ns() -> Option<i64> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(now.as_nanos()).ok()
 }
 
 /// Nanoseconds of a number of seconds since 1970, with or without a fraction, as `date +%s` and `tcpdump -tt` print it. One
@@ -211,6 +232,29 @@ mod tests {
         ];
         for text in wrong {
             assert_eq!(time_ns(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_before_now_have_a_sign_and_a_unit() {
+        let seconds = |count: i64| Some(count * 1_000_000_000);
+        let cases = [
+            ("-10s", seconds(10)),
+            ("-10m", seconds(600)),
+            ("-1.5h", seconds(5400)),
+            ("-2d", seconds(172_800)),
+            ("-0s", Some(0)),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(before_now(text), expected, "{text}");
+            let (early, now) = (now_ns().unwrap_or_default(), time_ns(text).unwrap_or_default());
+            let late = now_ns().unwrap_or_default();
+            let expected = expected.unwrap_or_default();
+            assert!((early - expected..=late - expected).contains(&now), "{text}");
+        }
+        for text in ["10m", "-10", "-10ms", "-10ns", "--10m", "-m", "-s", "-1e300d", "-10 m", "-5w"]
+        {
+            assert_eq!(before_now(text), None, "{text}");
         }
     }
 

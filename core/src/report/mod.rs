@@ -20,8 +20,7 @@ use std::path::Path;
 use crate::Result;
 use crate::export::OutputOptions;
 use crate::flow::{FlowOptions, FlowTable};
-use crate::input::CaptureReader;
-use crate::input::damage_of;
+use crate::input::{CaptureReader, WantedRecords, damage_of};
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, Settings, not_in_table};
 use crate::packet::{Field, Packet, Status};
 use crate::query::Condition;
@@ -144,7 +143,7 @@ pub struct Report {
     /// The earliest and the latest time.
     span: Option<(i64, i64)>,
     untimed: u64,
-    /// Packets that the condition was tried on, or that were read where there is none.
+    /// Packets that were read; 0 where the condition is about times or numbers, of which an index leaves packets out.
     packets_read: u64,
     captures: Vec<CaptureSums>,
     captures_seen: u64,
@@ -183,17 +182,25 @@ impl Report {
         })
     }
 
-    /// Reads a capture to its end or its damage, which the page tells, too.
+    /// Returns the records that the report is about: a capture that has an index may leave others out.
+    pub fn wanted(&self) -> WantedRecords {
+        WantedRecords::of(self.condition.as_ref())
+    }
+
+    /// Reads a capture to its end or its damage, which the page tells, too. Of a capture that has an index, parts that no time or
+    /// number of the condition is in are not read.
     ///
     /// # Errors
     /// Those of the first bytes, where the input is no capture at all and the report is as it was; and those of reading that are
     /// not damage, with which the packets before them are in the report.
     pub fn read(&mut self, reader: &mut CaptureReader) -> Result<ReportedCapture> {
+        let wanted = self.wanted();
+        reader.leave_out_but(&wanted);
         reader.read_header()?;
         let (mut amount, mut span) = (Amount::default(), None);
         let condition = self.condition.take();
         let result = reader.each_frame(|frame| {
-            self.packets_read += 1;
+            self.packets_read += u64::from(wanted.are_all());
             if condition.as_ref().is_some_and(|asked| !asked.holds(|place| frame.value_at(place))) {
                 return;
             }

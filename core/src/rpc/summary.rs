@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::Histogram;
 use super::call::{Call, Outcome};
-use super::histogram::Histogram;
 
 /// Methods that are told apart; calls of others are added up under one name.
 const METHODS_MAX: usize = 4096;

@@ -121,7 +121,8 @@ impl CountedTable {
     /// Opens the table in the file at `path`, and makes it where it is missing. It waits so long for another process that
     /// writes it.
     pub(super) fn open(path: &Path, timeout: Duration, kind: &'static StoreKind) -> Result<Self> {
-        let options = OpenOptions { create: true, timeout, ..OpenOptions::default() };
+        let options =
+            OpenOptions { create: true, exclusive: true, timeout, ..OpenOptions::default() };
         Self::open_with(path, options, kind)
     }
 

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use super::capture_ledger::{self, CountedCapture};
+use super::feature_bytes::{decode_features, encode_features};
 use super::flow_store::{STORE_KIND, decode_flow, encode_flow, encode_key, kind, merged};
 use crate::error::{Error, ErrorKind, Result};
 use crate::flow::Flow;
@@ -57,14 +58,23 @@ impl FlowEntry {
     /// The bytes of a flow by itself, of which [`FlowEntry::flow_of_bytes`] makes an equal one.
     pub fn flow_to_bytes(flow: &Flow) -> Vec<u8> {
         let (key, value) = (encode_key(&flow.key), encode_flow(flow));
-        [&[key.len], key.bytes(), &value].concat()
+        let mut bytes = [&[key.len, value.len() as u8], key.bytes(), &value].concat();
+        if let Some(features) = &flow.features {
+            encode_features(features, &mut bytes);
+        }
+        bytes
     }
 
     /// The flow of these bytes; none if they are others than [`FlowEntry::flow_to_bytes`] gives.
     pub fn flow_of_bytes(bytes: &[u8]) -> Option<Flow> {
-        let (len, entry) = bytes.split_first()?;
-        let (key, value) = entry.split_at_checked(usize::from(*len))?;
-        decode_flow(key, value)
+        let (&[key_len, value_len], entry) = bytes.split_first_chunk()?;
+        let (key, entry) = entry.split_at_checked(key_len.into())?;
+        let (value, features) = entry.split_at_checked(value_len.into())?;
+        let flow = decode_flow(key, value)?;
+        if features.is_empty() {
+            return Some(flow);
+        }
+        decode_features(features).map(|features| flow.with_features(features))
     }
 
     /// Returns the merged entry of both, which have the same key and were counted in this order.

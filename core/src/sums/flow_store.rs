@@ -271,7 +271,8 @@ pub(super) fn merged(stored: &Flow, added: &Flow) -> Flow {
         (None, Some(span)) => (added.initiator, Some(span)),
         (span, None) => (stored.initiator, span),
     };
-    Flow { key: stored.key, directions: [direction(0), direction(1)], initiator, span }
+    let directions = [direction(0), direction(1)];
+    Flow { key: stored.key, directions, initiator, span, features: None }
 }
 
 /// Flows of a table in the order of their keys.
@@ -391,6 +392,7 @@ pub(super) fn decode_flow(key: &[u8], value: &[u8]) -> Option<Flow> {
         directions: [direction(0), direction(1)],
         initiator: bits & INITIATOR,
         span: (bits & HAS_TIMES != 0).then_some(TimeSpan { first, last }),
+        features: None,
     };
     (value.remaining() == 0 && bits <= INITIATOR | HAS_TIMES).then_some(flow)
 }

@@ -5,6 +5,7 @@ mod call_store;
 mod capture_ledger;
 mod entry;
 mod entry_rows;
+mod feature_bytes;
 mod flow_store;
 
 pub use call_store::{CallCount, CallStore};

@@ -45,8 +45,9 @@ pub use stat::{Stat, StatField};
 pub use values::{ValueType, add_integer, integer_of, integer_value};
 pub use view::View;
 
-use crate::error::excerpt_of_bytes;
-use crate::error::{Error, ErrorKind, Result};
+use std::time::Duration;
+
+use crate::error::Result;
 
 /// The operations of every table.
 ///
@@ -93,7 +94,7 @@ pub trait Table: Send {
         Ok(self.get(key)?.map(View::copied))
     }
 
-    /// Sets the value of `key`. [`ErrorKind::Limit`] above [`KEY_LEN_MAX`] or [`VALUE_LEN_MAX`].
+    /// Sets the value of `key`. [`ErrorKind::Limit`](crate::ErrorKind::Limit) above [`KEY_LEN_MAX`] or [`VALUE_LEN_MAX`].
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
 
     /// Deletes the entry of `key`, and returns whether there was one.
@@ -102,13 +103,15 @@ pub trait Table: Send {
     /// Deletes the first entry of the table's order, calls `taken` with it, and returns whether there was
     /// one.
     fn shift(&mut self, taken: &mut dyn FnMut(&[u8], &[u8])) -> Result<bool> {
-        let mut scan = self.snapshot()?.scan()?;
-        let Some((key, value)) = scan.advance()? else { return Ok(false) };
-        taken(key, value);
-        let key = key.to_vec();
-        // Pages and segments that a scan uses would be copied for the change.
-        drop(scan);
-        self.delete(&key)
+        in_turn(self, |table| {
+            let mut scan = table.snapshot()?.scan()?;
+            let Some((key, value)) = scan.advance()? else { return Ok(false) };
+            taken(key, value);
+            let key = key.to_vec();
+            // Pages and segments that a scan uses would be copied for the change.
+            drop(scan);
+            table.delete(&key)
+        })
     }
 
     /// Puts all remaining entries of `entries`, or none.
@@ -139,15 +142,40 @@ pub trait Table: Send {
     fn begin(&mut self) -> Result<()>;
 
     /// Ends the innermost transaction or savepoint, and keeps its changes.
-    /// [`ErrorKind::Argument`] without one.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) without one.
     fn commit(&mut self) -> Result<()>;
 
     /// Ends the innermost transaction or savepoint, and rolls its changes back.
-    /// [`ErrorKind::Argument`] without one.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) without one.
     fn abort(&mut self) -> Result<()>;
 
     /// Returns the number of open transactions and savepoints.
     fn depth(&self) -> usize;
+
+    /// Takes the turn to write among all who have the file open, and keeps it until [`Table::give_turn_back`]: nobody else
+    /// changes meanwhile what this table has read. A turn in a turn is the same one. A transaction, and a change outside of
+    /// one, take it by themselves; a table that nobody else can change has nothing to take.
+    ///
+    /// Waits up to `timeout`, or as long as the options of the table say. [`ErrorKind::Lock`](crate::ErrorKind::Lock) if
+    /// another one keeps the turn for longer.
+    fn take_turn(&mut self, timeout: Option<Duration>) -> Result<()> {
+        let _ = timeout;
+        Ok(())
+    }
+
+    /// Gives the turn back that was taken last.
+    fn give_turn_back(&mut self) {}
+
+    /// Returns what waits until the turn to write may be free, if another one has it, while this table is used: it is called
+    /// with the longest time to wait. [`Table::take_turn`] tells who gets it then.
+    fn turn_waiter(&self) -> Option<Box<dyn Fn(Duration) + Send + Sync>> {
+        None
+    }
+
+    /// Sets the longest wait for another writer of the file.
+    fn set_timeout(&mut self, timeout: Duration) {
+        let _ = timeout;
+    }
 
     /// Makes everything committed so far durable. A table in memory does nothing.
     fn sync(&mut self) -> Result<()> {
@@ -184,38 +212,55 @@ pub trait Table: Send {
 
     /// Sets the value of `key` if it has none, and returns whether it did.
     fn create(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
-        if self.contains(key)? {
-            return Ok(false);
-        }
-        self.put(key, value)?;
-        Ok(true)
+        in_turn(self, |table| {
+            let is_new = !table.contains(key)?;
+            if is_new {
+                table.put(key, value)?;
+            }
+            Ok(is_new)
+        })
     }
 
     /// Appends `bytes` to the value of `key`; a missing value counts as empty.
     fn append(&mut self, key: &[u8], bytes: &[u8]) -> Result<()> {
-        let mut value = self.get(key)?.unwrap_or_default();
-        value.extend_from_slice(bytes);
-        self.put(key, &value)
+        in_turn(self, |table| {
+            let mut value = table.get(key)?.unwrap_or_default();
+            value.extend_from_slice(bytes);
+            table.put(key, &value)
+        })
     }
 
     /// Adds `by` to the value of `key`, an integer in decimal digits, and returns the sum; a missing value
-    /// counts as 0. [`ErrorKind::Argument`] if the value is not such a number, or the sum needs more than
+    /// counts as 0. [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the value is not such a number, or the sum needs more than
     /// 64 bits.
     fn increment(&mut self, key: &[u8], by: i64) -> Result<i64> {
-        let value = self.get(key)?.unwrap_or_else(|| b"0".to_vec());
-        let number: i64 = std::str::from_utf8(&value)
-            .ok()
-            .and_then(|digits| digits.parse().ok())
-            .ok_or_else(|| {
-            let found = excerpt_of_bytes(&value);
-            Error::new(
-                ErrorKind::Argument,
-                format!("expected a whole number to increment, found {found:?}"),
-            )
-        })?;
-        let sum = number.checked_add(by).ok_or_else(|| values::is_beyond_64_bits(number, by))?;
-        self.put(key, sum.to_string().as_bytes())?;
-        Ok(sum)
+        in_turn(self, |table| {
+            let value = table.get(key)?.unwrap_or_else(|| b"0".to_vec());
+            let sum = values::add(values::number_in_digits(&value)?, by)?;
+            table.put(key, sum.to_string().as_bytes())?;
+            Ok(sum)
+        })
+    }
+}
+
+/// Does `work` in one turn to write the table, for changes that depend on what it has.
+pub fn in_turn<T: Table + ?Sized, R>(
+    table: &mut T,
+    work: impl FnOnce(&mut T) -> Result<R>,
+) -> Result<R> {
+    table.take_turn(None)?;
+    let held = HeldTurn { table };
+    work(&mut *held.table)
+}
+
+/// Turn that is given back however the work in it ends.
+struct HeldTurn<'t, T: Table + ?Sized> {
+    table: &'t mut T,
+}
+
+impl<T: Table + ?Sized> Drop for HeldTurn<'_, T> {
+    fn drop(&mut self) {
+        self.table.give_turn_back();
     }
 }
 

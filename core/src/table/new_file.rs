@@ -5,12 +5,13 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::ValueType;
 use super::file::{self, FileTable, HashTable, OpenOptions, SyncMode, TableKind, TreeTable};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{
-    Directory, Displaced, FileDirectory, FileStorage, Storage, StorageMode, UnnamedDirectory,
+    Directory, Displaced, FileDirectory, FileStorage, StorageMode, UnnamedDirectory,
 };
 
 /// Choice for a file that has the name already.
@@ -71,16 +72,14 @@ impl NewFile {
         let NewFile { mut table, place, unnamed } = self;
         table.as_table_mut().close()?;
         drop(table);
-        let (own, index) = (OsStr::new(&place.shown), file::index_name(OsStr::new(&place.shown)));
-        let table = unnamed.take(own).ok_or_else(|| Error::internal("a new table that is gone"))?;
-        place.publish(&table, unnamed.take(&index).as_ref())
+        let table = unnamed.take(OsStr::new(&place.shown));
+        place.publish(&table.ok_or_else(|| Error::internal("a new table that is gone"))?)
     }
 }
 
 /// Keeps writers from the file that is about to be replaced.
 enum OldFileClaim {
     NoFile,
-    // The hashed table is not opened: closing it would write its index beside the new file.
     Locked { _file: FileStorage },
     Ordered { _table: FileTable },
 }
@@ -126,7 +125,12 @@ impl NewFilePlace {
                 let _table = file::open(
                     &self.path,
                     None,
-                    OpenOptions { values: None, ..OpenOptions::default() },
+                    OpenOptions {
+                        exclusive: true,
+                        timeout: Duration::ZERO,
+                        values: None,
+                        ..OpenOptions::default()
+                    },
                 )?;
                 Ok(OldFileClaim::Ordered { _table })
             }
@@ -138,7 +142,7 @@ impl NewFilePlace {
     }
 
     /// Gives the files of a table their names.
-    fn publish(&self, table: &FileStorage, index: Option<&FileStorage>) -> Result<()> {
+    fn publish(&self, table: &FileStorage) -> Result<()> {
         let _claim = self.claim()?;
         let displaced = match self.existing {
             Existing::Refuse => Displaced::Nothing,
@@ -146,8 +150,6 @@ impl NewFilePlace {
         };
         let published = || {
             self.directory.publish(table, &self.name, displaced)?;
-            let index = index.map(|index| index as &dyn Storage);
-            file::publish_index(&self.directory, &self.name, table, index);
             self.directory.sync()
         };
         published().map_err(|error| self.failed("name the new file", &error))

@@ -3,9 +3,8 @@
 
 use std::fmt;
 
-use super::Table;
-use crate::error::excerpt;
-use crate::error::{Error, ErrorKind, Result};
+use super::{Table, in_turn};
+use crate::error::{Error, ErrorKind, Result, excerpt, excerpt_of_bytes};
 
 /// Type of the values of a table. A file remembers it in its header.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -146,17 +145,31 @@ pub fn integer_value(integer: i64) -> [u8; 8] {
 /// Adds `by` to the integer of `key` in a table of integers, which is 0 where there is none, and gives the sum.
 /// [`ErrorKind::Argument`] where that is beyond 64 bits.
 pub fn add_integer(table: &mut dyn Table, key: &[u8], by: i64) -> Result<i64> {
-    let mut found = Ok(0);
-    table.get_with(key, &mut |value| found = integer_of(value))?;
-    let number = found?;
-    let sum = number.checked_add(by).ok_or_else(|| is_beyond_64_bits(number, by))?;
-    table.put(key, &integer_value(sum))?;
-    Ok(sum)
+    in_turn(table, |table| {
+        let mut found = Ok(0);
+        table.get_with(key, &mut |value| found = integer_of(value))?;
+        let sum = add(found?, by)?;
+        table.put(key, &integer_value(sum))?;
+        Ok(sum)
+    })
 }
 
-pub(super) fn is_beyond_64_bits(number: i64, by: i64) -> Error {
-    let message = format!("expected a sum of 64 bits, found {number} + {by}");
-    Error::new(ErrorKind::Argument, message)
+/// Adds two numbers. [`ErrorKind::Argument`] if the sum needs more than 64 bits.
+pub(super) fn add(number: i64, by: i64) -> Result<i64> {
+    number.checked_add(by).ok_or_else(|| {
+        let message = format!("expected a sum of 64 bits, found {number} + {by}");
+        Error::new(ErrorKind::Argument, message)
+    })
+}
+
+/// Reads a number in decimal digits. [`ErrorKind::Argument`] if `value` is none.
+pub(super) fn number_in_digits(value: &[u8]) -> Result<i64> {
+    let number = std::str::from_utf8(value).ok().and_then(|digits| digits.parse().ok());
+    number.ok_or_else(|| {
+        let found = excerpt_of_bytes(value);
+        let message = format!("expected a whole number to increment, found {found:?}");
+        Error::new(ErrorKind::Argument, message)
+    })
 }
 
 #[cfg(test)]

@@ -10,9 +10,11 @@ use super::limits::{Depth, Limits};
 use super::plan::ReadOperation;
 use super::pluck::PluckSink;
 use super::projection::Projection;
-use super::schema::Type;
-use crate::batch::{Batch, Column, DataType, Field, Schema};
-use crate::{Error, ErrorKind, Result};
+use super::row_layout::RowLayout;
+use super::through::ThroughPath;
+use super::tree_rows::TreeRows;
+use crate::Result;
+use crate::batch::{Batch, Column, DataType};
 
 /// Layout of messages: how they are written, and how they follow each other.
 #[derive(Debug, Clone, Copy)]
@@ -37,11 +39,17 @@ impl MessageLayout {
 
 /// A batch that is filled with messages, a column for each path of a projection.
 ///
-/// A `string` is [`DataType::Text`], whose bytes are as the message has them: who writes messages may write any.
+/// A message is a row, or as many as the lists have elements that paths with `[]` and `{}` name: none if they are empty. A
+/// `string` is [`DataType::Text`], whose bytes are as the message has them: who writes messages may write any.
 #[derive(Debug, Clone)]
 pub struct Columns {
     projection: Arc<Projection>,
     batch: Batch,
+    /// Messages that are read as a tree first.
+    tree: Option<Box<TreeRows>>,
+    /// Bytes that rows out of a tree take, about, and how many they may.
+    bytes: u64,
+    bytes_max: u64,
 }
 
 impl Columns {
@@ -49,13 +57,23 @@ impl Columns {
     ///
     /// # Errors
     ///
-    /// `Argument` where a path ends in a struct or a container, which no column holds.
+    /// `Argument` for structs that hold themselves, for more columns than there may be, and for rows of lists that are not in
+    /// each other.
     pub fn new(projection: Arc<Projection>) -> Result<Self> {
-        let schema = projection.schema(schema_of)?;
-        Ok(Columns { projection, batch: Batch::new(schema) })
+        let RowLayout { schema, tree } = projection.layout(RowLayout::of)?;
+        let tree = tree.map(|tree| Box::new(TreeRows::new(tree)));
+        let batch = Batch::new(schema);
+        Ok(Columns { projection, batch, tree, bytes: 0, bytes_max: u64::MAX })
     }
 
-    /// Appends a row with the fields of the struct that begins with the first of `bytes`.
+    /// Ends [`Columns::extend_whole`] behind the message with which rows out of lists take about so many bytes.
+    #[must_use]
+    pub fn with_bytes_max(mut self, bytes_max: u64) -> Self {
+        self.bytes_max = bytes_max;
+        self
+    }
+
+    /// Appends the rows of the struct that begins with the first of `bytes`.
     ///
     /// # Errors
     ///
@@ -63,10 +81,12 @@ impl Columns {
     /// row then.
     pub fn push(&mut self, encoding: Encoding, bytes: &[u8], limits: Limits) -> ProtocolResult<()> {
         let projection = self.projection.clone();
-        self.append(&projection, encoding, bytes, limits)
+        let pushed = self.append(&projection, encoding, bytes, limits);
+        self.settle()?;
+        pushed
     }
 
-    /// Appends rows for `frames` until there are `row_max` rows in all, or no frame more. Answers how
+    /// Appends rows for `frames` until there are `row_max` rows in all or more, or no frame more. Answers how
     /// many it appended.
     ///
     /// # Errors
@@ -83,16 +103,21 @@ impl Columns {
     ) -> ProtocolResult<usize> {
         let projection = self.projection.clone();
         let before = self.batch.len();
-        while self.batch.len() < row_max {
-            let Some(frame) = frames.next_frame()? else { break };
-            let appended = self.append(&projection, encoding, frame.bytes, limits);
-            appended.map_err(|error: ProtocolError| error.moved(frame.offset))?;
-        }
-        Ok(self.batch.len() - before)
+        let mut appended = || {
+            while self.row_count() < row_max {
+                let Some(frame) = frames.next_frame()? else { break };
+                let appended = self.append(&projection, encoding, frame.bytes, limits);
+                appended.map_err(|error: ProtocolError| error.moved(frame.offset))?;
+            }
+            Ok(())
+        };
+        let appended = appended();
+        self.settle()?;
+        appended.map(|()| self.batch.len() - before)
     }
 
     /// Appends rows for the messages of `bytes` that are whole, which begin at `start` of the input, until there are
-    /// `row_max` rows in all. Answers how many bytes those had with their frames. `at_end` says that no more bytes come.
+    /// `row_max` rows in all or more. Answers how many bytes those had with their frames. `at_end` says that no more bytes come.
     ///
     /// # Errors
     ///
@@ -106,30 +131,53 @@ impl Columns {
         at_end: bool,
         row_max: usize,
     ) -> ProtocolResult<usize> {
+        let projection = self.projection.clone();
         let mut ahead = layout.messages(bytes, start);
-        let mut room = row_max.saturating_sub(self.batch.len());
-        let mut end = Ok(());
-        while room > 0 {
-            match ahead.ahead() {
-                Ok(Ahead::Message(_)) => room -= 1,
-                Ok(Ahead::Needs(_, Some(error))) if at_end => {
-                    end = Err(error);
-                    break;
-                }
-                Ok(Ahead::Needs(..)) => break,
-                Err(error) => {
-                    end = Err(error);
-                    break;
+        let mut appended = || {
+            while !self.is_full(row_max) {
+                let path = match self.append_unframed(&mut ahead, layout) {
+                    Ok(true) => continue,
+                    Ok(false) => None,
+                    Err(error) => error.path().map(str::to_owned),
+                };
+                let placed = |error: ProtocolError| error.in_path(path.as_deref().unwrap_or(""));
+                match ahead.ahead().map_err(placed)? {
+                    Ahead::Message(frame) => {
+                        let (encoding, limits) = (layout.encoding, layout.limits);
+                        let appended = self.append(&projection, encoding, frame.bytes, limits);
+                        appended.map_err(|error: ProtocolError| error.moved(frame.offset))?;
+                    }
+                    Ahead::Needs(_, Some(error)) if at_end => return Err(placed(error)),
+                    Ahead::Needs(..) => break,
                 }
             }
+            Ok(())
+        };
+        let appended = appended();
+        self.settle()?;
+        appended.map(|()| ahead.consumed())
+    }
+
+    /// Appends the rows of the next message that has no frame, if it is read to its end: its end is found by reading it. Answers
+    /// whether it did; if not, nothing happened.
+    ///
+    /// # Errors
+    /// Returns what is wrong with it, or with the bytes of it that are there.
+    #[inline]
+    fn append_unframed(
+        &mut self,
+        ahead: &mut Frames<'_>,
+        layout: MessageLayout,
+    ) -> ProtocolResult<bool> {
+        let Some(tree) = &mut self.tree else { return Ok(false) };
+        let rest = ahead.unframed_rest();
+        if rest.is_empty() {
+            return Ok(false);
         }
-        let whole = bytes.get(..ahead.consumed()).unwrap_or_default();
-        let mut messages = layout.messages(whole, start);
-        self.extend(layout.encoding, &mut messages, row_max, layout.limits)?;
-        match messages.consumed() {
-            used if used < whole.len() => Ok(used),
-            used => end.map(|()| used),
-        }
+        let appended = tree.push_first(layout.encoding, rest, layout.limits)?;
+        self.bytes += appended.bytes;
+        ahead.pass(appended.len);
+        Ok(true)
     }
 
     #[inline(always)]
@@ -140,6 +188,10 @@ impl Columns {
         bytes: &[u8],
         limits: Limits,
     ) -> ProtocolResult<()> {
+        if let Some(tree) = &mut self.tree {
+            self.bytes += tree.push(encoding, bytes, limits)?.bytes;
+            return Ok(());
+        }
         match projection.find(encoding, bytes, limits, self) {
             Ok(_) => self.batch.end_row(),
             Err(error) => {
@@ -148,6 +200,22 @@ impl Columns {
             }
         }
         Ok(())
+    }
+
+    /// Returns true if there are so many rows, or if they take as many bytes as they may.
+    pub fn is_full(&self, row_max: usize) -> bool {
+        self.row_count() >= row_max || self.bytes >= self.bytes_max
+    }
+
+    /// The rows, those included that are not in the batch yet.
+    #[inline(always)]
+    fn row_count(&self) -> usize {
+        self.batch.len() + self.tree.as_ref().map_or(0, |tree| tree.row_count())
+    }
+
+    /// Moves what was read into the batch.
+    fn settle(&mut self) -> ProtocolResult<()> {
+        self.tree.as_mut().map_or(Ok(()), |tree| tree.move_to(&mut self.batch))
     }
 
     /// The projection whose paths the columns are.
@@ -163,16 +231,28 @@ impl Columns {
     /// Takes the rows out with the memory that holds them.
     #[must_use]
     pub fn take(&mut self) -> Batch {
+        self.bytes = 0;
         self.batch.take()
     }
 
     /// Forgets the rows and keeps the memory.
     pub fn clear(&mut self) {
+        self.bytes = 0;
         self.batch.clear();
     }
 }
 
 impl PluckSink for Columns {
+    fn take_through<'a, P: ProtocolReader<'a>>(
+        &mut self,
+        _at: &mut P,
+        _path: &ThroughPath,
+        _depth: Depth,
+    ) -> ProtocolResult<()> {
+        // A path through a container is read as a tree.
+        Ok(())
+    }
+
     #[inline(always)]
     fn take<'a, P: ProtocolReader<'a>>(
         &mut self,
@@ -187,35 +267,6 @@ impl PluckSink for Columns {
             None => Ok(()),
         }
     }
-}
-
-/// A column for each path.
-fn schema_of(paths: &[(String, Type)]) -> Result<Schema> {
-    let fields = paths.iter().map(|(path, value_type)| {
-        let data_type = data_type(value_type).ok_or_else(|| {
-            let found = format!("found {value_type} {path}");
-            let message = format!("expected a field with one value for a column, {found}");
-            Error::new(ErrorKind::Argument, message)
-        })?;
-        Ok(Field::new(path.clone(), data_type, true, String::new()))
-    });
-    Ok(Schema::new("messages", fields.collect::<Result<_>>()?))
-}
-
-/// Returns the type of a field's column; `None` for a type with parts.
-fn data_type(value_type: &Type) -> Option<DataType> {
-    Some(match value_type {
-        Type::Bool => DataType::Bool,
-        Type::Byte => DataType::I8,
-        Type::I16 => DataType::I16,
-        Type::I32 | Type::Enum(_) => DataType::I32,
-        Type::I64 => DataType::I64,
-        Type::Double => DataType::Double,
-        Type::Uuid => DataType::Uuid,
-        Type::String => DataType::Text,
-        Type::Binary => DataType::Bytes,
-        Type::Struct(_) | Type::List(_) | Type::Set(_) | Type::Map(..) => return None,
-    })
 }
 
 /// Appends the value of a row.

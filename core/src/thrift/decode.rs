@@ -143,7 +143,7 @@ impl TapeDecoder<'_> {
 
     /// A value of the type that the plan says.
     #[inline(always)]
-    fn value<'a, P: ProtocolReader<'a>>(
+    pub(super) fn value<'a, P: ProtocolReader<'a>>(
         &mut self,
         at: &mut P,
         operation: ReadOperation,

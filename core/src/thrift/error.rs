@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::Error;
+use crate::error::excerpt;
 
 /// The result of reading or writing a message.
 pub type ProtocolResult<T> = std::result::Result<T, ProtocolError>;
@@ -11,7 +12,15 @@ pub type ProtocolResult<T> = std::result::Result<T, ProtocolError>;
 /// [`Error`], into which it turns, because Thrift's libraries have kinds of their own, which programs
 /// look at.
 #[derive(Debug, Clone)]
-pub struct ProtocolError(Box<(ProtocolErrorKind, Error)>);
+pub struct ProtocolError(Box<ProtocolErrorContent>);
+
+#[derive(Debug, Clone)]
+struct ProtocolErrorContent {
+    kind: ProtocolErrorKind,
+    error: Error,
+    /// Path of the list or the map that it is in, which the message of the error has.
+    path: Option<String>,
+}
 
 /// The kinds of Thrift's `ProtocolException`, as its libraries number them, and the end of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,31 +56,53 @@ impl ProtocolErrorKind {
 impl ProtocolError {
     /// `error`, which is of that kind.
     pub(super) fn new(kind: ProtocolErrorKind, error: Error) -> Self {
-        ProtocolError(Box::new((kind, error)))
+        ProtocolError(Box::new(ProtocolErrorContent { kind, error, path: None }))
+    }
+
+    /// Places the error in the list or the map at the end of a path. The first path stays, which is that of the innermost one.
+    #[cold]
+    #[must_use]
+    pub(super) fn in_path(mut self, path: &str) -> Self {
+        if self.0.path.is_none() && !path.is_empty() {
+            let message = format!("{}, in {}", self.0.error.message(), excerpt(path));
+            let placed = Error::new(self.0.error.kind(), message);
+            self.0.error = match self.0.error.offset() {
+                Some(offset) => placed.at(offset),
+                None => placed,
+            };
+            self.0.path = Some(path.to_owned());
+        }
+        self
+    }
+
+    /// The path of the list or the map that it is in, if it is known.
+    pub(super) fn path(&self) -> Option<&str> {
+        self.0.path.as_deref()
     }
 
     /// Moves the error to an input in which `by` bytes stand before the message.
     #[must_use]
     pub(super) fn moved(self, by: u64) -> Self {
-        let (kind, error) = *self.0;
+        let ProtocolErrorContent { kind, error, path } = *self.0;
         let at = error.offset().unwrap_or_default();
-        Self::new(kind, error.at(at.saturating_add(by)))
+        let error = error.at(at.saturating_add(by));
+        ProtocolError(Box::new(ProtocolErrorContent { kind, error, path }))
     }
 
     /// Returns the kind of the error, in Thrift's terms.
     pub fn kind(&self) -> ProtocolErrorKind {
-        self.0.0
+        self.0.kind
     }
 
     /// The error with its message and the offset in bytes from the start of the input.
     pub fn error(&self) -> &Error {
-        &self.0.1
+        &self.0.error
     }
 }
 
 impl From<ProtocolError> for Error {
     fn from(error: ProtocolError) -> Error {
-        error.0.1
+        error.0.error
     }
 }
 

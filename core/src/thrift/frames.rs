@@ -69,6 +69,17 @@ impl<'a> Frames<'a> {
         self.rest.position_in(self.bytes)
     }
 
+    /// The bytes from the next struct on, as many as one may have; none where messages have frames.
+    pub(super) fn unframed_rest(&self) -> &'a [u8] {
+        let rest = if self.unframed.is_some() { self.rest.rest() } else { &[] };
+        rest.get(..self.frame_max as usize).unwrap_or(rest)
+    }
+
+    /// Passes the next struct, which is so many bytes long.
+    pub(super) fn pass(&mut self, len: usize) {
+        let _ = self.rest.take(len);
+    }
+
     /// The next frame; `None` where the bytes end behind a whole frame.
     ///
     /// # Errors

@@ -8,6 +8,9 @@ pub const DEPTH_USUAL: u32 = 64;
 /// The deepest that can be asked for: what a thread with a small stack can follow.
 pub const DEPTH_MAX: u32 = 256;
 
+/// Bytes of columns that a message may become, unless told otherwise: 256 MiB.
+pub const COLUMNS_USUAL: u64 = 1 << 28;
+
 /// Structs and containers together may be nested this many times deeper than structs alone.
 const LEVELS_PER_STRUCT: u32 = 4;
 
@@ -37,6 +40,9 @@ pub struct Limits {
     pub string_max: u32,
     /// Elements of a list or a set, entries of a map.
     pub container_max: u32,
+    /// Bytes of columns that a message may become, whose lists have many rows: an empty struct is a byte of a message, and a
+    /// null in each of its columns. A message may become 16 times its own bytes in any case.
+    pub columns_max: u64,
     /// Varints of numbers of up to 32 bits.
     pub narrow_varint: NarrowVarint,
 }
@@ -49,6 +55,7 @@ impl Default for Limits {
             skipped_depth_max: DEPTH_USUAL,
             string_max: size_max,
             container_max: size_max,
+            columns_max: COLUMNS_USUAL,
             narrow_varint: NarrowVarint::Any,
         }
     }

@@ -15,6 +15,7 @@
 //! compared with the bytes left before anything is done for it. [`Limits`] has the other bounds.
 
 mod binary;
+mod column_tree;
 mod columns;
 mod compact;
 mod decode;
@@ -27,12 +28,17 @@ mod input;
 mod json;
 mod limits;
 mod message;
+mod path;
 mod plan;
 mod pluck;
 mod projection;
+mod row_layout;
 mod schema;
 mod skip;
 mod tape;
+mod through;
+mod tree_reader;
+mod tree_rows;
 mod wire_type;
 mod write;
 
@@ -43,8 +49,9 @@ pub use error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
 pub use extent::{Progress, StructExtent};
 pub use frames::{Ahead, FRAME_USUAL, Frames, ThriftFrame};
 pub use json::json;
-pub use limits::{DEPTH_MAX, DEPTH_USUAL, Limits, NarrowVarint};
+pub use limits::{COLUMNS_USUAL, DEPTH_MAX, DEPTH_USUAL, Limits, NarrowVarint};
 pub use message::{MessageHeader, MessageKind, Strictness};
+pub use path::PathStep;
 pub use plan::Plan;
 pub use projection::{PATHS_MAX, Projection};
 pub use schema::{

@@ -110,6 +110,11 @@ impl Plan {
         self.structs.get(id as usize)
     }
 
+    /// The plan of the field of a struct with that number in the schema.
+    pub(super) fn field(&self, id: u32, number: u16) -> Option<&FieldPlan> {
+        self.get(id)?.fields.iter().find(|field| field.number == number)
+    }
+
     /// The plan of a container's elements.
     #[inline(always)]
     pub(super) fn container(&self, number: u32) -> Option<ContainerPlan> {

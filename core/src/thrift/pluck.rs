@@ -11,6 +11,7 @@ use super::plan::ReadOperation;
 use super::projection::{FieldTarget, Projection};
 use super::skip::skip_field;
 use super::tape::{Tag, Tape, word};
+use super::through::ThroughPath;
 use super::wire_type::WireType;
 
 /// Receiver of the wanted values.
@@ -22,6 +23,14 @@ pub(super) trait PluckSink {
         header: FieldHeader,
         operation: ReadOperation,
         path: u16,
+        depth: Depth,
+    ) -> ProtocolResult<()>;
+
+    /// Takes the values of a path that goes on in a container.
+    fn take_through<'a, P: ProtocolReader<'a>>(
+        &mut self,
+        at: &mut P,
+        path: &ThroughPath,
         depth: Depth,
     ) -> ProtocolResult<()>;
 }
@@ -86,6 +95,15 @@ impl PluckSink for TapeDecoder<'_> {
     ) -> ProtocolResult<()> {
         self.field(at, header, operation, path, depth)
     }
+
+    fn take_through<'a, P: ProtocolReader<'a>>(
+        &mut self,
+        at: &mut P,
+        path: &ThroughPath,
+        depth: Depth,
+    ) -> ProtocolResult<()> {
+        self.through(at, path, depth)
+    }
 }
 
 /// A projection at work on one message.
@@ -127,6 +145,10 @@ impl<S: PluckSink> PluckSearch<'_, S> {
                     self.sink.take(&mut at, header, operation, path, depth)?;
                     self.missing &= !want.paths;
                 }
+                FieldTarget::Through(number) => {
+                    at = self.through(at, number, depth)?;
+                    self.missing &= !want.paths;
+                }
                 FieldTarget::Inside(node) => {
                     let mut inside = at;
                     self.structure(&mut inside, node, depth)?;
@@ -137,5 +159,21 @@ impl<S: PluckSink> PluckSearch<'_, S> {
         }
         *outer = at;
         Ok(())
+    }
+
+    /// Walks a container once for each path that goes on in it. Answers the place behind it.
+    #[inline(never)]
+    fn through<'a, P: ProtocolReader<'a>>(
+        &mut self,
+        at: P,
+        number: u32,
+        depth: Depth,
+    ) -> ProtocolResult<P> {
+        let mut behind = at;
+        for path in self.projection.through(number) {
+            behind = at;
+            self.sink.take_through(&mut behind, path, depth)?;
+        }
+        Ok(behind)
     }
 }

@@ -267,6 +267,11 @@ impl Type {
         Type::Map(Box::new(key), Box::new(value))
     }
 
+    /// Returns true if it is one value, not a struct nor a container.
+    pub fn is_scalar(&self) -> bool {
+        !matches!(self, Type::Struct(_) | Type::List(_) | Type::Set(_) | Type::Map(..))
+    }
+
     /// Returns the depth of the containers in it; 0 if it is not a container.
     pub fn depth(&self) -> usize {
         match self {

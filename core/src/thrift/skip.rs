@@ -21,6 +21,15 @@ pub(super) fn skip_field<'a, P: ProtocolReader<'a>>(
     Ok(())
 }
 
+/// Passes an element, a key or a value.
+pub(super) fn skip_value<'a, P: ProtocolReader<'a>>(
+    at: &mut P,
+    kind: WireType,
+) -> ProtocolResult<()> {
+    let depth = Depth::of_skipped(at.input().limits());
+    skip(at, kind, depth)
+}
+
 #[inline(never)]
 fn skip_outermost<'a, P: ProtocolReader<'a>>(mut at: P, kind: WireType) -> ProtocolResult<P> {
     let depth = Depth::of_skipped(at.input().limits());

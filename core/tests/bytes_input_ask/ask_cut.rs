@@ -4,10 +4,13 @@
 //! Method: random captures are cut into each form and read back record by record, by the plainest loop over the decoder.
 //! Several are compared with a slow twin, which takes the earliest of the next records one by one.
 
+use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
+use std::io::Read;
 use std::path::Path;
 
 use crate::generate::capture::{NANOSECONDS, Pcap, PcapHeader, Pcapng};
-use crate::generate::{self, seeds};
+use crate::generate::{self, Random, seeds};
 use bytewright::ask::{CutOptions, CutTotals, cut};
 use bytewright::bytes::Compression;
 use bytewright::capture::{Decoder, Step};
@@ -304,4 +307,134 @@ fn packets_that_are_given_one_by_one_have_nanoseconds_and_their_link_types() {
     let found: Vec<_> =
         found.iter().map(|shown| (shown.ts, shown.length, shown.link_type)).collect();
     assert_eq!(found, [(Some(1), 60, 1), (Some(2), 61, 101), (Some(3), 62, 1)]);
+}
+
+/// A capture of some MiB in little-endian pcap, of frames that do not compress well.
+fn long_capture(random: &mut Random, capture_len: usize) -> Vec<u8> {
+    let mut pcap = Pcap::new(PcapHeader::default());
+    let mut made = 0;
+    for ts in 0.. {
+        let len = 300 + random.below(900);
+        let mut frame = random.bytes(len);
+        let half = frame.len() / 2;
+        frame[half..].fill(7);
+        made += frame.len();
+        let caplen = frame.len() as u32;
+        pcap = pcap.record([ts, 0, caplen, caplen], &frame);
+        if made > capture_len {
+            break;
+        }
+    }
+    pcap.bytes()
+}
+
+/// Contents of the members of a file.
+fn members(name: &str, mut file: &[u8]) -> Vec<Vec<u8>> {
+    let mut members = Vec::new();
+    while !file.is_empty() {
+        let mut content = Vec::new();
+        if name.ends_with(".gz") {
+            let mut decoder = flate2::bufread::GzDecoder::new(file);
+            decoder.read_to_end(&mut content).unwrap();
+            file = decoder.into_inner();
+        } else {
+            let (frame, rest) = file.split_at(zstd_safe::find_frame_compressed_size(file).unwrap());
+            content.reserve(16 << 20);
+            zstd_safe::decompress(&mut content, frame).unwrap();
+            file = rest;
+        }
+        members.push(content);
+    }
+    members
+}
+
+#[test]
+fn compressed_captures_are_in_members_of_whole_records_that_cost_a_hundredth_at_most() {
+    let mut random = Random::new(5);
+    let capture = long_capture(&mut random, 18 << 20);
+    for name in ["o.pcap.gz", "o.pcap.zst", "o.pcapng.gz", "o.pcapng.zst"] {
+        let folder = Folder::new("cut-members");
+        let path = folder.path(name);
+        let file = CaptureFile::create(&path, &OutputOptions::default()).unwrap();
+        cut(vec![reader(&folder, "in", &capture)], &CutOptions::default(), file).unwrap();
+        let file = std::fs::read(&path).unwrap();
+        let contents = members(name, &file);
+        let table_count = usize::from(name.ends_with(".zst"));
+        assert!(contents.len() > 3 + table_count, "{name}: {} members", contents.len());
+        let whole = contents.concat();
+        assert!(shown(&whole) == shown(&capture), "{name}");
+        let ends = record_ends(&whole);
+        let mut at = 0;
+        for content in &contents {
+            at += content.len();
+            assert!(ends.contains(&at), "{name}: a member ends inside of a record, at {at}");
+            assert!(content.len() < 8 << 20, "{name}");
+        }
+        let one = match name.ends_with(".gz") {
+            true => crate::bytes_cases::gzip(&whole, 6).len(),
+            false => crate::bytes_cases::zstd(&whole, 3).len(),
+        };
+        assert!(file.len() <= one + one / 100, "{name}: {} bytes, {one} in one", file.len());
+    }
+}
+
+/// Offsets behind the steps of a decoder.
+fn record_ends(capture: &[u8]) -> HashSet<usize> {
+    let (mut decoder, mut at, mut ends) = (Decoder::new(), 0, HashSet::new());
+    loop {
+        at += match decoder.step(&capture[at..], true).unwrap() {
+            Step::Record { consumed, .. } => consumed,
+            Step::Skip(count) => count as usize,
+            Step::Need(_) | Step::End => return ends,
+        };
+        ends.insert(at);
+    }
+}
+
+#[test]
+fn a_compressed_capture_that_was_cut_reads_the_same_on_any_number_of_threads() {
+    let mut random = Random::new(6);
+    let capture = long_capture(&mut random, 18 << 20);
+    for name in ["o.pcap.gz", "o.pcapng.zst"] {
+        let folder = Folder::new("cut-jobs");
+        let path = folder.path(name);
+        let file = CaptureFile::create(&path, &OutputOptions::default()).unwrap();
+        cut(vec![reader(&folder, "in", &capture)], &CutOptions::default(), file).unwrap();
+        let hashes = [1, 2, 3].map(|jobs| {
+            let mut options = CaptureOptions::default();
+            options.stream.jobs = jobs;
+            let mut hasher = std::hash::DefaultHasher::new();
+            let mut reader = CaptureReader::open(&path, &options).unwrap();
+            reader
+                .each(|packet, captured| (packet.number(), packet.ts(), captured).hash(&mut hasher))
+                .unwrap();
+            hasher.finish()
+        });
+        assert_eq!(hashes, [hashes[0]; 3], "{name}");
+    }
+}
+
+#[test]
+fn the_seek_table_of_a_capture_that_was_cut_has_all_frames_before_it() {
+    let mut random = Random::new(7);
+    let capture = long_capture(&mut random, 10 << 20);
+    let folder = Folder::new("cut-table");
+    let path = folder.path("o.pcapng.zst");
+    let file = CaptureFile::create(&path, &OutputOptions::default()).unwrap();
+    cut(vec![reader(&folder, "in", &capture)], &CutOptions::default(), file).unwrap();
+    let file = std::fs::read(&path).unwrap();
+    let contents = members("o.pcapng.zst", &file);
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+    let (footer, frames) = (file.len() - 9, contents.len() - 1);
+    assert_eq!((word(footer), file[footer + 4], word(footer + 5)), (frames as u32, 0, 0x8f92_eab1));
+    let start = footer - frames * 8 - 8;
+    assert_eq!((word(start), word(start + 4)), (0x184d_2a5e, frames as u32 * 8 + 9));
+    let mut at = 0;
+    for (index, content) in contents[..frames].iter().enumerate() {
+        let raw_len = zstd_safe::find_frame_compressed_size(&file[at..]).unwrap();
+        let entry = [word(start + 8 + index * 8), word(start + 12 + index * 8)];
+        assert_eq!(entry, [raw_len as u32, content.len() as u32]);
+        at += raw_len;
+    }
+    assert_eq!(at, start);
 }

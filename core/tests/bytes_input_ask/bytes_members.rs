@@ -2,13 +2,15 @@
 //! offsets, that one decoder gives which takes them one after the other.
 //!
 //! Method: random files of many members, of all the kinds that writers leave, whole and damaged, with what looks like a
-//! member inside of members, are read by one thread, which is the slow and obvious twin, and by several.
+//! member inside of members, and with seek tables that are right, damaged or lie, are read by one thread, which is the slow
+//! and obvious twin, and by several.
 
 use std::io::Write;
 
 use bytewright::bytes::{ByteStream, InflateBackend, StreamOptions};
 
 use crate::bytes_cases::{self, Pieces};
+use crate::folder::Folder;
 use crate::generate::{Random, seeds};
 
 /// One member with its size in the header, as bgzip writes it.
@@ -129,6 +131,103 @@ fn members_read_the_same_on_any_number_of_threads() {
             assert_eq!(end, expected_end, "{backend}, {jobs} threads, {} bytes", file.len());
             assert!(bytes == expected, "{backend}, {jobs} threads");
         }
+    });
+}
+
+/// A seek table for frames with these lengths, raw and decompressed, by the description of the format.
+fn seek_table(frames: &[[u32; 2]], has_checksums: bool) -> Vec<u8> {
+    let mut entries = Vec::new();
+    for lengths in frames {
+        lengths.iter().for_each(|len| entries.extend(len.to_le_bytes()));
+        if has_checksums {
+            entries.extend([1, 2, 3, 4]);
+        }
+    }
+    let mut table = 0x184d_2a5e_u32.to_le_bytes().to_vec();
+    table.extend((entries.len() as u32 + 9).to_le_bytes());
+    table.extend(entries);
+    table.extend((frames.len() as u32).to_le_bytes());
+    table.push(if has_checksums { 0x80 } else { 0 });
+    table.extend(0x8f92_eab1_u32.to_le_bytes());
+    table
+}
+
+/// Frames of zstd with their seek table, which may be wrong.
+fn file_with_seek_table(random: &mut Random) -> Vec<u8> {
+    let (mut file, mut lengths) = (Vec::new(), Vec::new());
+    for _ in 0..1 + random.below(40) {
+        let len = random.below(300_000);
+        let content = bytes_cases::mixed(random, len);
+        let frame = bytes_cases::zstd(&content, 1);
+        lengths.push([frame.len() as u32, content.len() as u32]);
+        file.extend(frame);
+    }
+    let raw_len = file.len();
+    match random.below(4) {
+        0 => {
+            // The sum stays what it is, so the table is believed at first.
+            let (one, other) = (random.below(lengths.len()), random.below(lengths.len()));
+            let moved = random.below(lengths[one][0] as usize + 1) as u32;
+            lengths[one][0] -= moved;
+            lengths[other][0] += moved;
+        }
+        1 => {
+            let at = random.below(lengths.len());
+            lengths[at][1] = random.pick(&[0, 1, 9_000_000, u32::MAX]);
+        }
+        _ => {}
+    }
+    file.extend(seek_table(&lengths, random.once_in(2)));
+    match random.below(6) {
+        0 => {
+            let at = raw_len + random.below(file.len() - raw_len);
+            file[at] ^= 1 << random.below(8);
+        }
+        1 => {
+            let at = random.below(raw_len);
+            file[at] ^= 1 << random.below(8);
+        }
+        2 => file.extend(zstd_frame(random)),
+        3 => file.truncate(random.below(file.len())),
+        _ => {}
+    }
+    file
+}
+
+/// All bytes of a file on the disk, and what it ends with.
+fn read_file(path: &std::path::Path, jobs: usize) -> (Vec<u8>, String) {
+    let mut options = StreamOptions::default();
+    options.jobs = jobs;
+    let mut bytes = Vec::new();
+    let mut stream = match ByteStream::open(path, &options) {
+        Ok(stream) => stream,
+        Err(error) => return (bytes, error.to_string()),
+    };
+    loop {
+        match stream.fill(1) {
+            Ok([]) => return (bytes, format!("the end at {}", stream.position())),
+            Ok(more) => {
+                let count = more.len();
+                bytes.extend_from_slice(more);
+                stream.consume(count);
+            }
+            Err(error) => {
+                return (bytes, format!("{error} {:?} {:?}", error.kind(), error.offset()));
+            }
+        }
+    }
+}
+
+#[test]
+fn frames_with_a_seek_table_read_the_same_on_any_number_of_threads_whatever_it_says() {
+    let folder = Folder::new("seek-table");
+    let path = folder.path("frames.zst");
+    seeds(60, |random| {
+        std::fs::write(&path, file_with_seek_table(random)).unwrap();
+        let jobs = 2 + random.below(3);
+        let (expected, found) = (read_file(&path, 1), read_file(&path, jobs));
+        assert_eq!(found.1, expected.1, "{jobs} threads");
+        assert!(found.0 == expected.0, "{jobs} threads");
     });
 }
 

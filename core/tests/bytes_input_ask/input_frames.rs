@@ -179,7 +179,7 @@ fn conditions_counts_and_groups_see_them() {
             assert!(found.eq(expected.clone()), "{counts:?}");
 
             let by = GroupBy::new(&Field::SCHEMA, &["dns_query"], &["length"], None).unwrap();
-            let mut adder = SumQuestion { by, condition: None, top: None }.adder();
+            let mut adder = SumQuestion { by, condition: None, top: None, last: None }.adder();
             adder.read(&mut capture.open(jobs)).unwrap();
             let groups = adder.finish();
             let found: BTreeMap<_, _> = (0..groups.len())

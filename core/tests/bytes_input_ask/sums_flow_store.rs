@@ -23,6 +23,7 @@ use crate::generate::{Random, seeds};
 const CREATE: OpenOptions = OpenOptions {
     create: true,
     read_only: false,
+    exclusive: false,
     verify: true,
     sync: SyncMode::Commit,
     timeout: Duration::ZERO,
@@ -313,7 +314,7 @@ fn a_flow_with_times_tells_who_began_before_one_without() {
         let store = in_memory().unwrap();
         count(&store, &ids, &[first]).unwrap();
         count(&store, b"the second", &[second]).unwrap();
-        let flow = stored(&store)[0];
+        let flow = stored(&store)[0].clone();
         assert_eq!((flow.src_port(), flow.ts()), (Some(2), Some(5)));
     }
 }

@@ -134,5 +134,6 @@ fn value(data_type: DataType, row: usize, text: &str) -> Value<'_> {
             Value::Text(names.names[row % names.names.len()].1)
         }
         DataType::Enumeration(_) => Value::Unsigned(number & 0xff),
+        DataType::List | DataType::Struct | DataType::Map => Value::Null,
     }
 }

@@ -73,6 +73,7 @@ fn names_of_files_are_repeated_by_a_line_at_most() {
     let options = OpenOptions {
         create: false,
         read_only: true,
+        exclusive: false,
         verify: false,
         sync: SyncMode::Interval,
         timeout: Duration::ZERO,

@@ -22,6 +22,7 @@ mod corpus;
 mod differential;
 mod error_lengths;
 mod flow_community_id;
+mod flow_features;
 mod flow_table;
 mod packets;
 mod query;

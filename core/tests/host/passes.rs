@@ -25,7 +25,7 @@ use crate::raised::Raised;
 use crate::sample;
 
 fn rows(rows: usize) -> PacketOptions {
-    PacketOptions { rows, condition: None }
+    PacketOptions { rows, ..PacketOptions::default() }
 }
 
 fn open(path: &Path) -> Capture {

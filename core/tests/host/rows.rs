@@ -29,7 +29,7 @@ fn sources() -> Vec<CaptureSource> {
     let [first, rest @ ..] = NAMES.map(sample);
     let first = Capture::open(&first, CaptureOptions::default()).unwrap();
     let mut sources = vec![CaptureSource::Open(Arc::new(first))];
-    sources.extend(rest.map(|path| CaptureSource::Path(path, CaptureOptions::default())));
+    sources.extend(rest.map(|path| CaptureSource::Path(path, Box::default())));
     sources
 }
 
@@ -41,11 +41,11 @@ fn each_packet(mut each: impl FnMut(&bytewright::packet::Packet)) {
 }
 
 fn rows(rows: usize) -> PacketOptions {
-    PacketOptions { rows, condition: None }
+    PacketOptions { rows, ..PacketOptions::default() }
 }
 
 fn rows_where(rows: usize, condition: &Condition) -> PacketOptions {
-    PacketOptions { rows, condition: Some(condition.clone()) }
+    PacketOptions { rows, condition: Some(condition.clone()), last: None }
 }
 
 fn all(rows: &mut Rows) -> Vec<Batch> {
@@ -94,7 +94,7 @@ fn flows_of_several_captures_are_those_of_one_run() {
 
 #[test]
 fn calls_have_a_row_each() {
-    let source = CaptureSource::Path(sample("warehouse.pcap.zst"), CaptureOptions::default());
+    let source = CaptureSource::Path(sample("warehouse.pcap.zst"), Box::default());
     let question = Question::Calls(vec![CallField::Method, CallField::Outcome], None.into());
     let batches = all(&mut Rows::new(vec![source], question));
     assert!(batches.iter().map(Batch::len).sum::<usize>() > 1000);
@@ -121,7 +121,7 @@ fn calls_of_several_captures_are_those_of_one_run() {
     let calls = |paths: &[PathBuf], jobs| {
         let mut options = CaptureOptions::default();
         options.stream.jobs = jobs;
-        let source = |path: &PathBuf| CaptureSource::Path(path.clone(), options.clone());
+        let source = |path: &PathBuf| CaptureSource::Path(path.clone(), Box::new(options.clone()));
         let fields = vec![CallField::Ts, CallField::Method, CallField::Outcome];
         let question = Question::Calls(fields, None.into());
         let batches = all(&mut Rows::new(paths.iter().map(source).collect(), question));
@@ -151,7 +151,8 @@ fn calls_of_methods_have_what_they_carry_in_the_columns_that_are_asked_for() {
     let mut options = CaptureOptions::default();
     options.stream.jobs = 2;
     let open = Capture::open(&path, CaptureOptions::default()).unwrap();
-    let files = [path, sample("web.pcap.gz")].map(|it| CaptureSource::Path(it, options.clone()));
+    let files =
+        [path, sample("web.pcap.gz")].map(|it| CaptureSource::Path(it, Box::new(options.clone())));
     for sources in [vec![CaptureSource::Open(Arc::new(open))], files.to_vec()] {
         let question = Question::CallsCarrying(columns.clone(), Some(Arc::clone(&methods)).into());
         let batches = all(&mut Rows::new(sources, question));
@@ -229,7 +230,7 @@ fn rows_before_damage_come_before_its_error_which_comes_again() {
     let whole = std::fs::read(sample("tunnels.pcap")).unwrap();
     std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
     let sources = [path, sample("vlan.pcapng")];
-    let sources = sources.map(|path| CaptureSource::Path(path, CaptureOptions::default()));
+    let sources = sources.map(|path| CaptureSource::Path(path, Box::default()));
     let mut rows =
         Rows::new(sources.to_vec(), Question::Packets(vec![Field::Length], rows(1 << 16)));
     assert!(!rows.next(&Blocking).unwrap().unwrap().is_empty());
@@ -247,7 +248,7 @@ fn a_capture_that_cannot_be_opened_is_told_each_time_and_read_once_it_can() {
     let folder = std::env::temp_dir().join(format!("bytewright-late-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("late.pcap");
-    let source = CaptureSource::Path(path.clone(), CaptureOptions::default());
+    let source = CaptureSource::Path(path.clone(), Box::default());
     let mut rows = Rows::new(vec![source], Question::Packets(vec![Field::Length], rows(1 << 16)));
     for _ in 0..2 {
         assert!(matches!(rows.next(&Blocking).unwrap_err().kind(), ErrorKind::Io(_)));
@@ -262,7 +263,7 @@ fn files(jobs: usize) -> Vec<CaptureSource> {
     let mut options = CaptureOptions::default();
     options.stream.jobs = jobs;
     let names = NAMES.iter().chain(&["warehouse.pcap.zst"]).chain(&NAMES);
-    names.map(|name| CaptureSource::Path(sample(name), options.clone())).collect()
+    names.map(|name| CaptureSource::Path(sample(name), Box::new(options.clone()))).collect()
 }
 
 fn rows_of(question: &Question, sources: Vec<CaptureSource>) -> Vec<String> {
@@ -343,7 +344,7 @@ fn damage_in_one_of_several_files_comes_behind_the_rows_before_it_and_ends_them(
         let mut options = CaptureOptions::default();
         options.stream.jobs = 4;
         let paths = [sample("web.pcap.gz"), sample("vlan.pcapng"), damaged, sample("web.pcap.gz")];
-        let sources = paths.map(|path| CaptureSource::Path(path, options.clone()));
+        let sources = paths.map(|path| CaptureSource::Path(path, Box::new(options.clone())));
         let mut rows = Rows::new(sources.to_vec(), question.clone());
         for _ in 0..good {
             assert!(!rows.next(&Blocking).unwrap().unwrap().is_empty());
@@ -403,7 +404,7 @@ fn kept_of(
     options: &CaptureOptions,
     question: Question,
 ) -> (Vec<String>, Vec<Error>) {
-    let source = |path: &PathBuf| CaptureSource::Path(path.clone(), options.clone());
+    let source = |path: &PathBuf| CaptureSource::Path(path.clone(), Box::new(options.clone()));
     let mut rows = Rows::new(paths.iter().map(source).collect(), question);
     let (mut texts, mut damage) = (Vec::new(), Vec::new());
     loop {
@@ -528,11 +529,11 @@ fn what_is_no_capture_is_an_error_though_damage_is_kept() {
     ] {
         let path = folder.join("none.pcap");
         std::fs::write(&path, bytes).unwrap();
-        let source = CaptureSource::Path(path, options.clone());
+        let source = CaptureSource::Path(path, Box::new(options.clone()));
         let error = Rows::new(vec![source], question.clone()).next(&Blocking).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::Format), "{error}");
     }
-    let missing = CaptureSource::Path(folder.join("missing.pcap"), options);
+    let missing = CaptureSource::Path(folder.join("missing.pcap"), Box::new(options));
     let error = Rows::new(vec![missing], question).next(&Blocking).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Io(Some(_))), "{error}");
     std::fs::remove_dir_all(&folder).unwrap();
@@ -552,7 +553,7 @@ fn counts_and_sums_are_those_of_the_packets_before_damage_that_is_kept() {
         };
         let counted: u64 = counts.sorted().iter().map(|(_, count)| count).sum();
         let by = GroupBy::new::<&str>(&Field::SCHEMA, &[], &[], None).unwrap();
-        let question = Arc::new(SumQuestion { by, condition: None, top: None });
+        let question = Arc::new(SumQuestion { by, condition: None, top: None, last: None });
         let pass = capture.ask(Question::Summary(question)).unwrap();
         let Some(Item::Answer(Answer::Sums(sums))) = pass.next(&Blocking).unwrap() else {
             panic!()

@@ -6,7 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
-use bytewright::host::table::{self, AnySnapshot, Cost, EntryWalk, TableHandle};
+use bytewright::host::table::{self, AnySnapshot, Cost, EntryWalk, TableHandle, TriedBegin};
 use bytewright::host::{Failure, Host, TurnHost};
 use bytewright::table::file::{OpenOptions, SyncMode, TableKind};
 use bytewright::table::{BackupOptions, DumpFormat, KeyRange, PackedEntries, Selection};
@@ -137,6 +137,7 @@ type Handle = TableHandle<Strand>;
 const CREATE: OpenOptions = OpenOptions {
     create: true,
     read_only: false,
+    exclusive: false,
     verify: false,
     sync: SyncMode::Interval,
     timeout: Duration::ZERO,
@@ -333,7 +334,8 @@ fn waiting_for_another_writer_ends_in_time_or_when_it_is_interrupted() {
     for kind in [TableKind::Hashed, TableKind::Ordered] {
         let host = Script::new();
         let path = folder.path(&format!("table.{}", kind.extension()));
-        let writer = in_file(&folder, kind, &host, CREATE);
+        let exclusive = OpenOptions { exclusive: true, ..CREATE };
+        let writer = in_file(&folder, kind, &host, exclusive);
         let patient = OpenOptions { timeout: Duration::from_millis(120), ..CREATE };
         let begin = Instant::now();
         assert_eq!(kind_of(table::open(&host, &path, None, patient).map(drop)), ErrorKind::Lock);
@@ -532,11 +534,12 @@ fn a_transaction_whose_object_is_gone_is_taken_back_with_those_inside() {
 fn a_caller_that_must_not_wait_begins_a_transaction_only_where_nobody_has_the_table() {
     each_kind("host-tables-9", |handle, host| {
         handle.begin(host.by(1, 1)).unwrap();
-        assert_eq!(handle.try_begin(host.by(1, 2)).unwrap(), None);
-        assert_eq!(handle.try_begin(host.by(2, 2)).unwrap(), None);
-        assert!(handle.try_begin(host.by(1, 1)).unwrap().is_some(), "in its own");
+        assert!(matches!(handle.try_begin(host.by(1, 2)).unwrap(), TriedBegin::InUse));
+        assert!(matches!(handle.try_begin(host.by(2, 2)).unwrap(), TriedBegin::InUse));
+        let inner = handle.try_begin(host.by(1, 1)).unwrap();
+        assert!(matches!(inner, TriedBegin::Begun(_)), "in its own");
         handle.end(host, 0, true).unwrap();
-        assert!(handle.try_begin(host.by(1, 2)).unwrap().is_some());
+        assert!(matches!(handle.try_begin(host.by(1, 2)).unwrap(), TriedBegin::Begun(_)));
         assert_eq!(handle.depth(host).unwrap(), 1);
         handle.end(host, 0, true).unwrap();
     });

@@ -15,14 +15,15 @@ use std::process::Command;
 use bytewright::Result;
 use bytewright::rpc::CallSummary;
 use bytewright::sums::{CallStore, FlowStore};
-use bytewright::table::file::{HashTable, OpenOptions, SyncMode, TableKind, open};
-use bytewright::table::{Backup, BackupOptions, ConvertOptions, Origin, Table, convert};
+use bytewright::table::file::{OpenOptions, SyncMode, TableKind, open};
+use bytewright::table::{Backup, BackupOptions, ConvertOptions, Origin, convert};
 
 const NOBODY: u32 = 65_534;
 
 const CREATE: OpenOptions = OpenOptions {
     create: true,
     read_only: false,
+    exclusive: false,
     verify: false,
     sync: SyncMode::Interval,
     timeout: std::time::Duration::ZERO,
@@ -235,7 +236,6 @@ fn check(kind: TableKind, operation: Operation, ending: &str, planted: Planted) 
     let expected = [
         path.file_name().unwrap().to_string_lossy().into_owned(),
         place.file_name().unwrap().to_string_lossy().into_owned(),
-        beside(Path::new(path.file_name().unwrap()), ".idx").display().to_string(),
     ];
     for name in names(&folder) {
         assert!(expected.contains(&name), "{what}: {name} was left");
@@ -298,28 +298,4 @@ fn the_same_holds_for_a_user_without_rights() {
     let done = done.unwrap();
     let told = String::from_utf8_lossy(&done.stdout);
     assert!(done.status.success() && told.contains("1 passed"), "{told}");
-}
-
-#[test]
-fn an_index_of_another_user_is_not_used_and_stays() {
-    if !is_root() {
-        println!("gap: files of another user are not tried, which takes root");
-        return;
-    }
-    let folder = folder("index");
-    let path = folder.join("x.bwh");
-    let mut table = HashTable::open(&path, CREATE).unwrap();
-    (0..30_000_u16).for_each(|number| table.put(&number.to_le_bytes(), b"value").unwrap());
-    table.close().unwrap();
-    drop(table);
-    let index = beside(&path, ".idx");
-    chown(&index, Some(NOBODY), None).unwrap();
-    let before = format!("{:?}", seen(&index));
-    let mut table = HashTable::open(&path, WRITE).unwrap();
-    assert_eq!(table.len().unwrap(), 30_000);
-    table.compact().unwrap();
-    table.put(b"more", b"").unwrap();
-    table.close().unwrap();
-    assert_eq!(format!("{:?}", seen(&index)), before);
-    fs::remove_dir_all(folder).unwrap();
 }

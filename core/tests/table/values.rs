@@ -75,7 +75,7 @@ fn a_new_file_has_bytes_where_nothing_is_said() {
 #[test]
 fn both_headers_of_a_file_name_its_format_and_its_values() {
     let folder = Folder::new("formats");
-    for (kind, place, format) in [(TableKind::Hashed, 48, 1_u32), (TableKind::Ordered, 24, 2)] {
+    for (kind, place, format) in [(TableKind::Hashed, 48, 2_u32), (TableKind::Ordered, 24, 2)] {
         for (name, written) in [("string", [0; 12]), ("integer", *b"integer\0\0\0\0\0")] {
             let path = path_in(&folder, name, kind);
             make(&path, kind, ValueType::by_name(name).unwrap());

@@ -9,27 +9,22 @@ use bytewright::table::file::{Check, HashTable, OpenOptions, SyncMode};
 use crate::generate::{Random, seeds};
 use crate::simulated_disk::SimulatedDisk;
 use crate::twin::{Change, Entries, Twin, entries};
-use crate::{CREATE, READ, WRITE, kind, open_on, path};
+use crate::{CREATE, LOG_START, READ, WRITE, kind, open_on, path};
 
 /// A closed table's files, and all that it ever held.
 struct Sample {
     log: Vec<u8>,
-    index: Vec<u8>,
     states: HashSet<Entries>,
     values: HashSet<(Vec<u8>, Vec<u8>)>,
 }
 
-/// A history of so many steps; one of few leaves a log too short for an index to be kept.
+/// A history of so many steps.
 fn sample(steps: usize, value_len: usize) -> Sample {
     let disk = SimulatedDisk::new();
     let mut random = Random::new(7);
     let mut twin = Twin::default();
-    let mut sample = Sample {
-        log: Vec::new(),
-        index: Vec::new(),
-        states: HashSet::from([twin.entries()]),
-        values: HashSet::new(),
-    };
+    let mut sample =
+        Sample { log: Vec::new(), states: HashSet::from([twin.entries()]), values: HashSet::new() };
     let mut table = open_on(&disk, OpenOptions { sync: SyncMode::Never, ..CREATE }).unwrap();
     for step in 0..steps {
         let changes = if step % 9 == 0 { 5 } else { 1 };
@@ -50,7 +45,6 @@ fn sample(steps: usize, value_len: usize) -> Sample {
     }
     table.close().unwrap();
     sample.log = disk.bytes("x.bwh").unwrap();
-    sample.index = disk.bytes("x.bwh.idx").unwrap_or_default();
     sample
 }
 
@@ -79,10 +73,9 @@ fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {
     }
 }
 
-fn disk_with(log: &[u8], index: &[u8]) -> SimulatedDisk {
+fn disk_with(log: &[u8]) -> SimulatedDisk {
     let disk = SimulatedDisk::new();
     disk.file("x.bwh").write_at(0, log).unwrap();
-    disk.file("x.bwh.idx").write_at(0, index).unwrap();
     disk
 }
 
@@ -102,17 +95,13 @@ fn check_values(table: &HashTable, sample: &Sample) {
 #[test]
 fn of_a_thousand_damaged_files_none_gives_a_value_that_was_not_written() {
     let (short, long) = (sample(60, 300), sample(400, 1_600));
-    assert!(!long.index.is_empty() && short.index.is_empty());
     seeds(1_000, |random| {
         let sample = if random.once_in(10) { &long } else { &short };
-        let (mut log, mut index) = (sample.log.clone(), sample.index.clone());
-        if random.once_in(2) && !index.is_empty() {
-            mutate(random, &mut index);
-        }
+        let mut log = sample.log.clone();
         if !random.once_in(6) {
             mutate(random, &mut log);
         }
-        let disk = disk_with(&log, &index);
+        let disk = disk_with(&log);
         let verify = random.once_in(2);
         let options = OpenOptions { verify, ..random.pick(&[READ, WRITE]) };
         match open_on(&disk, options) {
@@ -139,7 +128,7 @@ fn of_a_thousand_damaged_files_none_gives_a_value_that_was_not_written() {
 fn repairing_keeps_every_whole_transaction_and_says_what_it_cost() {
     let disk = SimulatedDisk::new();
     let mut table = open_on(&disk, OpenOptions { sync: SyncMode::Commit, ..CREATE }).unwrap();
-    let mut ends = vec![128];
+    let mut ends = vec![LOG_START];
     for number in 0..20_u8 {
         if number == 9 {
             // Three frames of one transaction.
@@ -156,7 +145,7 @@ fn repairing_keeps_every_whole_transaction_and_says_what_it_cost() {
     table.close().unwrap();
     let whole = disk.bytes("x.bwh").unwrap();
     let no_index = || {
-        let disk = disk_with(&whole, b"");
+        let disk = disk_with(&whole);
         (disk.clone(), std::sync::Arc::new(disk))
     };
     let (_, directory) = no_index();
@@ -209,16 +198,18 @@ fn a_value_that_holds_a_table_is_no_part_of_the_log() {
 }
 
 /// A file of each format, which must be readable for ever. `BYTEWRIGHT_WRITE_SAMPLE=1` writes the one of the newest where
-/// it is missing.
+/// it is missing, to be compressed by gzip.
 #[test]
 fn the_files_of_every_format_are_readable() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples");
-    let newest = folder.join("hash_table_1.bwh");
+    let newest = folder.join("hash_table_2.bwh.gz");
     if std::env::var_os("BYTEWRIGHT_WRITE_SAMPLE").is_some() && !newest.exists() {
-        write_sample(&newest);
+        write_sample(&newest.with_extension(""));
     }
+    let options = bytewright::bytes::StreamOptions::default();
+    let mut stream = bytewright::bytes::ByteStream::open(&newest, &options).unwrap();
     let copy = path("sample");
-    std::fs::copy(&newest, &copy).unwrap();
+    std::fs::write(&copy, stream.fill(2 << 20).unwrap()).unwrap();
     let table = HashTable::open(&copy, READ).unwrap();
     let wanted: Entries = vec![
         (b"empty".to_vec(), Vec::new()),
@@ -233,6 +224,21 @@ fn the_files_of_every_format_are_readable() {
     table.put(b"more", b"2").unwrap();
     table.compact().unwrap();
     assert_eq!(table.len().unwrap(), 6);
+}
+
+#[test]
+fn a_file_of_the_draft_before_is_refused_and_how_to_keep_it_is_told() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples");
+    let copy = path("sample_of_a_draft");
+    std::fs::copy(folder.join("hash_table_1.bwh"), &copy).unwrap();
+    for options in [READ, WRITE] {
+        let error = HashTable::open(&copy, options).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Format);
+        assert!(
+            error.to_string().contains("earlier draft of Bytewright wrote; dump it"),
+            "{error}"
+        );
+    }
 }
 
 fn write_sample(path: &std::path::Path) {

@@ -19,12 +19,15 @@ mod compaction;
 mod cuts;
 mod damage;
 mod failures;
+mod index;
 mod model;
 mod places;
 mod power;
 mod processes;
 mod sharing;
+mod turns;
 mod twin;
+mod watched;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,6 +40,7 @@ use simulated_disk::SimulatedDisk;
 pub(crate) const CREATE: OpenOptions = OpenOptions {
     create: true,
     read_only: false,
+    exclusive: false,
     verify: true,
     sync: SyncMode::Never,
     timeout: Duration::ZERO,
@@ -45,14 +49,16 @@ pub(crate) const CREATE: OpenOptions = OpenOptions {
 pub(crate) const WRITE: OpenOptions = OpenOptions { create: false, ..CREATE };
 pub(crate) const READ: OpenOptions = OpenOptions { read_only: true, ..WRITE };
 
-/// A path for one test, where nothing is, nor beside it.
+/// Offset of the first frame.
+pub(crate) const LOG_START: u64 = 69_632;
+
+/// A path for one test, where nothing is.
 pub(crate) fn path(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("table_file_hash");
     std::fs::create_dir_all(&folder).unwrap();
-    for ending in ["", ".idx", ".idx.new", ".new"] {
-        let _ = std::fs::remove_file(folder.join(format!("{name}.bwh{ending}")));
-    }
-    folder.join(format!("{name}.bwh"))
+    let path = folder.join(format!("{name}.bwh"));
+    let _ = std::fs::remove_file(&path);
+    path
 }
 
 /// The table in the file `x.bwh` of a simulated disk.

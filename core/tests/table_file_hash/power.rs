@@ -1,13 +1,16 @@
 //! The power is cut at every call of a history, each time in several ways: what was promised to last
 //! is there, and what is there is all commits up to some moment.
 
+use std::cell::RefCell;
+
 use bytewright::table::Table;
-use bytewright::table::file::{OpenOptions, SyncMode};
+use bytewright::table::file::{HashTable, OpenOptions, SyncMode};
 
 use crate::generate::{Random, seeds};
 use crate::simulated_disk::SimulatedDisk;
 use crate::twin::{Change, Entries, Twin, entries};
-use crate::{CREATE, WRITE, open_on};
+use crate::watched::{FileChange, Moments, WatchedDirectory};
+use crate::{CREATE, LOG_START, WRITE, get, open_on, path};
 
 /// History of a table on a disk.
 struct History {
@@ -172,7 +175,7 @@ fn a_hole_in_what_was_not_synced_is_a_torn_end_and_one_in_what_was_is_damage() {
         }
         table.put(b"c", &[3; 600]).unwrap();
         std::mem::forget(table);
-        disk.file("x.bwh").write_at(128 + 640 + 50, &[0; 4]).unwrap();
+        disk.file("x.bwh").write_at(LOG_START + 640 + 50, &[0; 4]).unwrap();
         disk
     };
     let table = open_on(&write(false), WRITE).unwrap();
@@ -181,6 +184,96 @@ fn a_hole_in_what_was_not_synced_is_a_torn_end_and_one_in_what_was_is_damage() {
     let before = disk.bytes("x.bwh");
     let error = open_on(&disk, WRITE).unwrap_err();
     assert_eq!(error.kind(), bytewright::ErrorKind::Corrupt);
-    assert_eq!(error.offset(), Some(128 + 20 + 3 + 1 + 600 + 4));
+    assert_eq!(error.offset(), Some(LOG_START + 20 + 4 + 1 + 600 + 4));
     assert_eq!(disk.bytes("x.bwh"), before, "nothing was changed");
+}
+
+/// Change of a file that a power cut may undo.
+#[derive(Debug)]
+enum Made {
+    Write(u64, Vec<u8>),
+    SetLen(u64),
+    Sync,
+}
+
+thread_local! {
+    /// Changes of the files of this thread.
+    static MADE: RefCell<Vec<Made>> = const { RefCell::new(Vec::new()) };
+}
+
+fn note(change: FileChange<'_>) {
+    let made = match change {
+        FileChange::Write(offset, bytes) => Made::Write(offset, bytes.to_vec()),
+        FileChange::SetLen(len) => Made::SetLen(len),
+        FileChange::Sync => Made::Sync,
+    };
+    MADE.with_borrow_mut(|all| all.push(made));
+}
+
+/// Returns what a power cut leaves of a file after these changes: those before the last sync, and of the others some, or parts.
+fn left_by_power_cut(random: &mut Random, before: &[u8], made: &[Made]) -> Vec<u8> {
+    let synced = made.iter().rposition(|made| matches!(made, Made::Sync)).unwrap_or(0);
+    let mut bytes = before.to_vec();
+    for (at, made) in made.iter().enumerate() {
+        let is_sure = at < synced;
+        match made {
+            _ if !is_sure && random.once_in(3) => {}
+            Made::Write(offset, written) => {
+                let len = if is_sure { written.len() } else { random.below(written.len() + 1) };
+                let range = *offset as usize..*offset as usize + len;
+                bytes.resize(bytes.len().max(range.end), 0);
+                bytes[range].copy_from_slice(&written[..len]);
+            }
+            Made::SetLen(len) => bytes.resize(*len as usize, 0),
+            Made::Sync => {}
+        }
+    }
+    // What processes shared means nothing after a power cut, and may be half written.
+    let area = 4096..LOG_START as usize;
+    bytes[area].fill_with(|| random.byte());
+    bytes
+}
+
+#[test]
+fn a_power_cut_of_two_who_write_by_turns_leaves_whole_commits_in_their_order() {
+    seeds(3, |random| {
+        let (path, cut) = (path("two_writers"), path("two_writers_cut"));
+        drop(HashTable::open(&path, CREATE).unwrap());
+        let before = std::fs::read(&path).unwrap();
+        let options = OpenOptions { sync: SyncMode::Commit, ..WRITE };
+        let watched = Moments { changes: note, ..Moments::NONE };
+        let mut writers = [0; 2].map(|_| WatchedDirectory::open(&path, watched, options));
+        MADE.take();
+        let mut twin = Twin::default();
+        // Contents after each commit, and how many changes of the file there had been.
+        let mut states = vec![(twin.entries(), 0)];
+        for number in 0..30 {
+            let writer = &mut writers[random.below(2)];
+            // Some need more room for the index.
+            let count = if number % 10 == 9 { 1_500 } else { 1 + random.below(4) };
+            writer.begin().unwrap();
+            for _ in 0..count {
+                let change = Change::random(random, 4_000, 20);
+                change.make(writer).unwrap();
+                change.make_to_twin(&mut twin);
+            }
+            writer.commit().unwrap();
+            states.push((twin.entries(), MADE.with_borrow(Vec::len)));
+        }
+        let made = MADE.take();
+        for end in 0..=made.len() {
+            std::fs::write(&cut, left_by_power_cut(random, &before, &made[..end])).unwrap();
+            let mut table = HashTable::open(&cut, WRITE).unwrap();
+            let found = entries(&table).unwrap();
+            let sure = states.iter().rposition(|(_, over)| *over <= end).unwrap();
+            let is_one = states[sure..].iter().any(|(state, _)| *state == found);
+            assert!(
+                is_one,
+                "after {end} of {} changes, of which {sure} commits were over",
+                made.len()
+            );
+            table.put(b"after", b"1").unwrap();
+            assert_eq!(get(&table, b"after").as_deref(), Some(&b"1"[..]));
+        }
+    });
 }

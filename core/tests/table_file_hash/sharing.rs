@@ -8,31 +8,119 @@ use bytewright::table::file::{HashTable, OpenOptions, open};
 use bytewright::table::{Origin, Snapshot, Table};
 
 use crate::generate::seeds;
+use crate::simulated_disk::SimulatedDisk;
 use crate::twin::{Change, Twin, entries, entries_of};
-use crate::{CREATE, READ, WRITE, get, kind, path};
+use crate::{CREATE, READ, WRITE, get, kind, open_on, path};
 
 #[test]
-fn a_second_writer_is_kept_out_or_waits() {
+fn writers_take_turns_and_see_each_others_commits_through_compactions() {
     let path = path("writers");
     let mut first = HashTable::open(&path, CREATE).unwrap();
     first.put(b"a", b"1").unwrap();
-    for options in [CREATE, WRITE, OpenOptions { timeout: Duration::from_millis(20), ..WRITE }] {
-        let error = HashTable::open(&path, options).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Lock);
-        assert!(error.file().is_some());
-    }
-    assert_eq!(kind(HashTable::repair(&path, Duration::ZERO)), ErrorKind::Lock);
-    // The file that takes the place of the first is locked, too.
+    let mut second = HashTable::open(&path, WRITE).unwrap();
+    assert_eq!(get(&second, b"a").as_deref(), Some(&b"1"[..]));
+    second.put(b"b", b"2").unwrap();
+    assert_eq!(get(&first, b"b").as_deref(), Some(&b"2"[..]));
+    first.begin().unwrap();
+    first.put(b"c", b"3").unwrap();
+    let error = second.put(b"d", b"4").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Lock);
+    assert!(error.to_string().contains("write") && error.file().is_some(), "{error}");
+    assert_eq!(get(&second, b"c"), None);
+    first.commit().unwrap();
+    second.put(b"d", b"4").unwrap();
     first.compact().unwrap();
-    assert_eq!(kind(HashTable::open(&path, WRITE)), ErrorKind::Lock);
-    let patient = OpenOptions { timeout: Duration::from_secs(60), ..WRITE };
-    std::thread::scope(|scope| {
-        let second = scope.spawn(|| HashTable::open(&path, patient).unwrap());
-        first.compact().unwrap();
-        first.put(b"a", b"2").unwrap();
-        first.close().unwrap();
-        assert_eq!(get(&second.join().unwrap(), b"a").as_deref(), Some(&b"2"[..]));
-    });
+    second.put(b"e", b"5").unwrap();
+    assert_eq!(first.len().unwrap(), 5);
+    second.compact().unwrap();
+    second.compact().unwrap();
+    first.begin().unwrap();
+    assert!(first.delete(b"e").unwrap());
+    first.abort().unwrap();
+    assert_eq!(entries(&first).unwrap(), entries(&second).unwrap());
+    assert_eq!(kind(HashTable::repair(&path, Duration::ZERO)), ErrorKind::Lock);
+    first.close().unwrap();
+    second.put(b"f", b"6").unwrap();
+    drop(second);
+    assert_eq!(HashTable::open(&path, READ).unwrap().len().unwrap(), 6);
+}
+
+#[test]
+fn who_reads_a_file_while_it_is_repaired_goes_on_with_the_new_one() {
+    let path = path("repaired");
+    let mut table = HashTable::open(&path, CREATE).unwrap();
+    (0..1_000_u16).for_each(|n| table.put(&n.to_le_bytes(), &[1; 40]).unwrap());
+    table.close().unwrap();
+    let reader = HashTable::open(&path, READ).unwrap();
+    assert_eq!(reader.len().unwrap(), 1_000);
+    let bytes = std::fs::read(&path).unwrap();
+    let at = bytes.windows(40).rposition(|value| value == [1; 40]).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, b"damage", at as u64).unwrap();
+    assert!(HashTable::repair(&path, Duration::ZERO).unwrap().lost_bytes > 0);
+    assert_eq!(reader.len().unwrap(), 999);
+    let mut table = HashTable::open(&path, WRITE).unwrap();
+    table.put(b"after", b"1").unwrap();
+    assert_eq!(get(&reader, b"after").as_deref(), Some(&b"1"[..]));
+}
+
+#[test]
+fn who_reads_a_table_before_anybody_has_written_to_it_shares_its_index_later() {
+    let path = path("early");
+    drop(HashTable::open(&path, CREATE).unwrap());
+    let reader = HashTable::open(&path, READ).unwrap();
+    assert_eq!(reader.len().unwrap(), 0);
+    let mut table = HashTable::open(&path, WRITE).unwrap();
+    for n in 0..10_000_u16 {
+        table.put(&n.to_le_bytes(), b"1").unwrap();
+        assert_eq!(get(&reader, &n.to_le_bytes()).as_deref(), Some(&b"1"[..]));
+    }
+    assert!(reader.stat().unwrap().memory_bytes < 64 << 10, "no index of its own");
+}
+
+#[test]
+fn a_table_that_is_open_exclusively_keeps_other_writers_out_through_compactions() {
+    let path = path("exclusive");
+    let alone = OpenOptions { exclusive: true, ..CREATE };
+    let mut first = HashTable::open(&path, alone).unwrap();
+    first.put(b"a", b"1").unwrap();
+    let reader = HashTable::open(&path, READ).unwrap();
+    let is_alone = || {
+        [WRITE, alone].map(|options| kind(HashTable::open(&path, options))) == [ErrorKind::Lock; 2]
+    };
+    assert!(is_alone());
+    first.compact().unwrap();
+    assert!(is_alone());
+    for number in 0..400_u16 {
+        first.put(&[number as u8 % 4], &vec![1; 20_000]).unwrap();
+    }
+    assert!(std::fs::metadata(&path).unwrap().len() < 4 << 20, "it was compacted by itself");
+    assert!(is_alone());
+    assert_eq!(reader.len().unwrap(), 5);
+    first.close().unwrap();
+    let mut second = HashTable::open(&path, WRITE).unwrap();
+    assert_eq!(kind(HashTable::open(&path, alone)), ErrorKind::Lock);
+    second.put(b"b", b"").unwrap();
+    assert_eq!(reader.len().unwrap(), 6);
+}
+
+#[test]
+fn a_turn_that_is_kept_holds_other_writers_up_until_it_is_given_back() {
+    let path = path("kept_turn");
+    let mut first = HashTable::open(&path, CREATE).unwrap();
+    let mut second = HashTable::open(&path, WRITE).unwrap();
+    first.take_turn(None).unwrap();
+    first.take_turn(None).unwrap();
+    first.put(b"a", b"1").unwrap();
+    assert_eq!(kind(second.put(b"b", b"")), ErrorKind::Lock);
+    first.compact().unwrap();
+    first.put(b"c", b"").unwrap();
+    first.give_turn_back();
+    assert_eq!(kind(second.take_turn(Some(Duration::from_millis(1)))), ErrorKind::Lock);
+    first.give_turn_back();
+    assert_eq!(second.increment(b"n", 5).unwrap(), 5);
+    first.increment(b"n", 1).unwrap();
+    assert_eq!((first.len().unwrap(), get(&second, b"n")), (3, Some(b"6".to_vec())));
 }
 
 #[test]
@@ -94,26 +182,25 @@ fn a_snapshot_outlives_compactions_and_says_what_it_keeps() {
     assert_eq!(table.stat().unwrap().pinned_bytes, 0);
 }
 
+/// On a disk without shared memory, as a reader that may not write follows a log.
 #[test]
 fn a_reader_goes_on_where_a_writer_cut_off_what_it_had_read() {
-    let path = path("rewritten");
-    let mut table = HashTable::open(&path, CREATE).unwrap();
+    let disk = SimulatedDisk::new();
+    let mut table = open_on(&disk, CREATE).unwrap();
     table.put(b"a", b"1").unwrap();
-    let len = std::fs::metadata(&path).unwrap().len();
+    let before = disk.bytes("x.bwh").unwrap();
     table.put(b"b", b"1").unwrap();
-    let reader = HashTable::open(&path, READ).unwrap();
+    let reader = open_on(&disk, READ).unwrap();
     assert_eq!(reader.len().unwrap(), 2);
     std::mem::forget(table);
     // As if the writer's sync had failed, and the next writer had written another commit there.
-    let rewritten = crate::path("rewritten_2");
-    std::fs::write(&rewritten, &std::fs::read(&path).unwrap()[..len as usize]).unwrap();
-    let mut next = HashTable::open(&rewritten, WRITE).unwrap();
+    disk.file("x.bwh").set_len(before.len() as u64).unwrap();
+    let mut next = open_on(&disk, WRITE).unwrap();
     next.begin().unwrap();
     next.put(b"c", b"1").unwrap();
     next.put(b"d", b"1").unwrap();
     next.commit().unwrap();
     std::mem::forget(next);
-    std::fs::write(&path, std::fs::read(&rewritten).unwrap()).unwrap();
     assert_eq!(get(&reader, b"b"), None);
     assert_eq!(reader.len().unwrap(), 3);
 }

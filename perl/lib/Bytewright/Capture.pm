@@ -45,6 +45,12 @@ sub packets {
     return $self->_packets(\@fields, [Bytewright::Named::texts(%options)]);
 }
 
+sub frame {
+    my ($self, $number) = @_;
+    return undef unless $number =~ /\A[1-9][0-9]{0,18}\z/a;
+    return $self->packets({ numbers => $number })->next;
+}
+
 sub flows {
     my ($self, %options) = @_;
     my $fields = delete($options{fields}) // [];
@@ -137,6 +143,15 @@ A UDP port of VXLAN beside 4789 and 8472. Value: integer from 1; default: none.
 Threads that work in parallel. The results are the same. Value: integer from 1; default: one for each core, or as the
 guide says.
 
+=item index
+
+Make the index of a capture as it is read to its end, so that later questions about a time, or packets by their numbers,
+read only the parts that have them. Value: true or false; default: false.
+
+=item index_dir
+
+The folder of the indexes of captures. Value: a path; default: BYTEWRIGHT_INDEX_DIR, or beside the capture.
+
 =item damage
 
 "raise" for an error behind the rows before the damage, or "keep" for the rows alone, and a warning. A file that is no
@@ -184,6 +199,10 @@ does not have.
 The L<Bytewright::Error> of the damage that the latest question has kept what is before, as C<< damage => "keep" >> asks, or undef.
 Rows tell it when they have ended.
 
+=head2 index_fault
+
+The L<Bytewright::Error> for which the index of the capture was not used, or could not be made beside another answer, or undef.
+
 =head2 stop
 
 Ends the rows of packets and flows of an interface, after those that came before: call it from the handler of a signal.
@@ -211,9 +230,21 @@ Packets in a batch of columns at most. Value: integer from 1; default: 65536.
 
 Only packets that meet this condition, such as "dst_port == 443 and length > 1e3". Value: text; default: all.
 
+=item numbers
+
+Only packets with these numbers, such as "1000-1999" or "5,17,9000-"; the capture is read up to the last of them. Value:
+text; default: all.
+
 =back
 
 =for generated end
+
+=head2 frame
+
+    my $packet = $capture->frame(1000);
+
+The packet with this number, from 1, with twelve fields as a reference to a hash, or undef where there is none. The capture is read up
+to there, or only a part of it where it has an index: see C<index> of L<Bytewright::Questions>.
 
 =head2 next
 
@@ -243,6 +274,11 @@ none.
 
 Flows that are open at one time; above it the quietest end early. Value: integer from 0; default: 1000000.
 
+=item features
+
+Features of each flow beside its sums and those that fields ask for. Value: C<none>, C<tcp>, C<lengths>, C<names>,
+C<all>; default: none.
+
 =item where
 
 A condition on flows, in the words of the command's --where; others are left out. Value: text; default: all.
@@ -266,6 +302,11 @@ string. The options are
 
 Only packets that meet this condition, such as "dst_port == 443 and length > 1e3". Value: text; default: all.
 
+=item numbers
+
+Only packets with these numbers, such as "1000-1999" or "5,17,9000-"; the capture is read up to the last of them. Value:
+text; default: all.
+
 =back
 
 =for generated end
@@ -284,7 +325,8 @@ to be told apart. Every option may be left out: without C<by>, all packets are o
 
 =item by
 
-Fields that packets are grouped by. Value: a list of texts; default: none.
+What packets are grouped by: fields, host and port for both sides of each, networks such as src_ip/24. Value: a list of
+texts; default: none.
 
 =item every
 
@@ -292,12 +334,16 @@ Seconds of the intervals that packets are grouped by. Value: a number of seconds
 
 =item top
 
-Groups at most, the largest by the first field that is added up, or else by packets. Value: integer from 0; default:
-all.
+Groups at most, the largest by the first sum or measure, or else by packets. Value: integer from 0; default: all.
 
 =item where
 
 Only packets that meet this condition, such as "dst_port == 443 and length > 1e3". Value: text; default: all.
+
+=item numbers
+
+Only packets with these numbers, such as "1000-1999" or "5,17,9000-"; the capture is read up to the last of them. Value:
+text; default: all.
 
 =back
 

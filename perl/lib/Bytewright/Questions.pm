@@ -16,6 +16,11 @@ sub services {
     return $self->_summary("services", [Bytewright::Named::texts(%options)]);
 }
 
+sub index {
+    my ($self, %options) = @_;
+    return $self->_summary("index", [Bytewright::Named::texts(%options)]);
+}
+
 1;
 
 __END__
@@ -78,6 +83,24 @@ Rows at most, those with the most bytes. Value: integer from 0; default: all.
 =item where
 
 Only packets that meet this condition, such as "dst_port == 443 and length > 1e3". Value: text; default: all.
+
+=back
+
+
+=head2 index
+
+    my $rows = $capture->index(%options);
+
+Make the indexes of captures, files with which questions about a time and packets by their numbers need not read a whole
+capture. An index lies beside its capture, as FILE.bwi, or in the folder that index_dir names; one that fits is left as
+it is, and that of a capture that has grown is made longer. The answer is L<Bytewright::Rows> with the columns file,
+index, state, packets, parts, bytes, first_ts, last_ts.
+
+=over
+
+=item anew
+
+Make an index anew, also where there is one that fits. Value: true or false; default: false.
 
 =back
 

@@ -10,10 +10,6 @@ use Bytewright::Named;
 use Bytewright::Path;
 use Bytewright::Range;
 use Bytewright::Transaction;
-use Time::HiRes ();
-
-# Seconds between two looks whether the writer has gone: Perl's signal handlers run between them.
-my $WAIT_MAX = 0.1;
 
 sub new {
     my ($class, %options) = @_;
@@ -40,23 +36,8 @@ sub _open_file {
     my @named = Bytewright::Named::texts(%options);
     my $reads = grep { /\Aread_only=(?:1|true)\z/ } @named;
     my @how   = ($reads ? Bytewright::Path::of($file) : Bytewright::Path::to_write($file), $self->_kind, $is_text, @named);
-    my $begun = Time::HiRes::time();
-    my ($wait, $end) = (0);
-    # The last of an option counts, but the core checks each, and does so before it looks for another writer.
-    until (eval { $self->_open(@how, "timeout=$wait"); 1 }) {
-        my $error = $@;
-        die $error if !Bytewright::Error::_is($error) || $error->kind ne "lock";
-        $end //= $begun + ((map { /\Atimeout=(.*)\z/s } @named)[0] // 0);
-        die $error if Time::HiRes::time() >= $end;
-        $wait = _shortly($end);
-    }
+    $self->_open(@how);
     return $self;
-}
-
-sub _shortly {
-    my ($end) = @_;
-    my $left = $end - Time::HiRes::time();
-    return $left < 0 ? 0 : $left < $WAIT_MAX ? $left : $WAIT_MAX;
 }
 
 sub UNTIE {
@@ -159,9 +140,12 @@ In a file, each change is a commit; C<txn> makes one of many.
 
 =head1 PROCESSES
 
-One process writes a file at a time; any others read it, with C<read_only>. A forked child has a copy of a table in memory. It may
-read a table in a file that the parent opened, and opens the file itself to write: L<Bytewright/"PROCESSES AND THREADS"> says what it
-may do with each object.
+Any number of processes write a file by turns: a transaction, or a change outside of one, waits up to C<timeout>
+seconds for another one, and then dies with an error of the kind C<lock>. Signal handlers run meanwhile, and end the waiting if they die.
+C<exclusive> keeps other writers out. Any others read, with C<read_only>.
+
+A forked child has a copy of a table in memory, and may use a file that the parent opened. One that the parent
+has for itself it may read: L<Bytewright/"PROCESSES AND THREADS"> says what it may do with each object.
 
 =head1 TAINT MODE
 
@@ -204,6 +188,10 @@ Make the file where it is missing. Value: true or false; default: true.
 
 Read beside others who write. Value: true or false; default: false.
 
+=item exclusive
+
+Let nobody else write while it is open. Value: true or false; default: false.
+
 =item sync
 
 When commits are made to survive a power cut: "interval" (within a second, and at the latest when it is closed),
@@ -211,7 +199,8 @@ When commits are made to survive a power cut: "interval" (within a second, and a
 
 =item timeout
 
-Seconds to wait for another writer to close the file. Value: a number of seconds; default: 0.
+Longest wait in seconds for another writer: to end its transaction, or to close a file that it has for itself. Value: a
+number of seconds; default: 10.
 
 =item verify
 

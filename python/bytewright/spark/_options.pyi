@@ -1,5 +1,5 @@
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 class Options:
     of_table: dict[str, str] | None
@@ -8,6 +8,10 @@ class Options:
     columns: list[str]
     is_failfast: bool
     pushdown: bool
+    idl: str | None
+    type: str | None
+    protocol: Literal["binary", "compact"]
+    framed: bool
     split_bytes: int
     min_age: float
     max_file_age: float

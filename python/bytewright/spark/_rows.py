@@ -1,4 +1,4 @@
-"""Rows of one capture as batches of Arrow, in the types that Spark has."""
+"""Rows of one capture, or of one file of messages, as batches of Arrow, in the types that Spark has."""
 
 import io
 import os
@@ -9,6 +9,7 @@ import pyarrow
 from .. import _bytewright
 from .._errors import DAMAGE
 from ..captures import Capture, calls, flows, packets
+from . import _messages
 from ._paths import opened
 
 #: Rows of a batch.
@@ -31,9 +32,22 @@ def schema(options):
         return _entry_schema()
     if options.rows == "damage":
         return DAMAGES
-    known = pyarrow.schema(_asked(options, io.BytesIO(_EMPTY_PCAP)))
-    fields = [pyarrow.field("file", pyarrow.string()) if name == "file" else known.field(name) for name in options.columns or known.names]
+    source = b"" if options.rows == "messages" else io.BytesIO(_EMPTY_PCAP)
+    known = pyarrow.schema(_asked(options, source))
+    fields = [_field(known, name) for field in options.columns or known.names for name in _expanded(known, field)]
     return _in_spark(fields)
+
+
+def _field(known, name):
+    return pyarrow.field("file", pyarrow.string()) if name == "file" and name not in known.names else known.field(name)
+
+
+def _expanded(known, name):
+    """The columns that a name stands for: several, where it is a path that ends in `*`."""
+    if not name.endswith("*"):
+        return [name]
+    before = name[:-1]
+    return [each for each in known.names if each.startswith(before) and "." not in each[len(before) :]]
 
 
 def _entry_schema():
@@ -46,10 +60,19 @@ def _in_spark(fields):
 
 
 def _type(type_):
-    """Spark has text and bytes of at most 2 GiB."""
-    if pyarrow.types.is_large_string(type_):
+    """Spark has text and bytes of at most 2 GiB, and lists of as many elements."""
+    types = pyarrow.types
+    if types.is_large_string(type_):
         return pyarrow.string()
-    return pyarrow.binary() if pyarrow.types.is_large_binary(type_) else type_
+    if types.is_large_binary(type_) or types.is_fixed_size_binary(type_):
+        return pyarrow.binary()
+    if types.is_map(type_):
+        return pyarrow.map_(_type(type_.key_type), _type(type_.item_type))
+    if types.is_list(type_) or types.is_large_list(type_):
+        return pyarrow.list_(_type(type_.value_type))
+    if types.is_struct(type_):
+        return pyarrow.struct([pyarrow.field(field.name, _type(field.type)) for field in type_])
+    return type_
 
 
 def batches(options, place, path, target, part=None, where=None):
@@ -63,7 +86,9 @@ def batches(options, place, path, target, part=None, where=None):
 
 
 def _asked(options, source, where=None):
-    """The rows that options ask for, of one capture."""
+    """The rows that options ask for, of one capture or one file of messages."""
+    if options.rows == "messages":
+        return _messages.columns(options, source, _ROWS)
     fields = list(dict.fromkeys(name.removesuffix("_nanos") for name in options.columns if name != "file"))
     if options.columns == ["file"]:
         fields = ["ts"]

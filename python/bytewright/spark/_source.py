@@ -1,4 +1,4 @@
-"""Captures as a data source of Spark's: a partition for each."""
+"""Captures, and files of Thrift messages, as a data source of Spark's: a partition for each."""
 
 import json
 
@@ -24,10 +24,14 @@ _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 class CaptureSource(DataSource):
     """The format `bytewright`. Options of a reader:
 
-    - `rows`: "packets", "flows" or "calls"; "damage" for where captures are damaged, and "entries" for what `flows` adds up.
+    - `rows`: "packets", "flows" or "calls"; "messages" for files of Thrift messages; "damage" for where captures are damaged, and
+      "entries" for what `flows` adds up.
     - `columns`: the names of the columns, with commas between; `file` is the capture's path. Some common ones where none is named.
     - `mode`: "permissive" ends a damaged capture where the damage is; "failfast" fails.
     - `filter`, `flow`, `inner`, `jobs`, `idle_timeout`, `active_timeout`, `max_flows`: those of `bytewright.Capture` and its `flows`.
+    - `idl`, `type`, `protocol`, `framed`: of messages. The path of an IDL file that each worker has, or its text; the struct of it that
+      the messages are; "binary" or "compact"; and "false" if no length comes before each. `columns` are paths, as for
+      `bytewright.thrift.columns`, and all fields of the struct where none is named: of others nothing is decoded.
     - `split_bytes`: packets of a plain pcap file that is larger are read in parts of this size, a partition for each; 256 MiB where
       nothing is said. The driver looks for where the records begin, so it needs the file, too.
     - `min_age`, `max_file_age`, `max_files`: of a stream. A capture is read when it did not change for so many seconds (30); captures

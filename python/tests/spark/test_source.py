@@ -256,7 +256,7 @@ def test_packets_outside_of_the_times_of_a_query_do_not_reach_spark(spark, paths
 
 
 @pytest.mark.parametrize("options,message", [
-    ({"rows": "frames"}, "expected rows to be packets, flows, calls, damage or entries, found frames"),
+    ({"rows": "frames"}, "expected rows to be packets, flows, calls, messages, damage or entries, found frames"),
     ({"mode": "x"}, "expected mode to be permissive or failfast, found x"),
     ({"colums": "ts"}, "expected an option .*, found colums"),
     ({"columns": "src_prot"}, "did you mean src_port"),

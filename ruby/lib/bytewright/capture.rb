@@ -30,7 +30,7 @@ module Bytewright
       # Opens a capture.
       #
       # @param source [String, #to_path, #readpartial, #read] a path, or an IO or IO-like object
-      # @param options those of {Options::CAPTURE}: filter, flow, inner, jobs and damage
+      # @param options those of {Options::CAPTURE}: filter, flow, inner, jobs, index, index_dir and damage
       # @yieldparam capture [Capture] closed when the block ends
       # @return [Capture, Object] the capture, or what the block returns
       # @raise [Errno::ENOENT] and its like where the file cannot be opened
@@ -178,6 +178,10 @@ module Bytewright
     #   @return [Hash{Symbol => Integer}, nil] captured, dropped (there was no room for them) and dropped_by_interface; nil
     #     for other captures
 
+    # @!method index_fault
+    #   Reason why the index of the capture was not used, or could not be made beside another answer.
+    #   @return [Error, nil] nil where there was no index, or it was used
+
     # @!method damage
     #   The damage that the latest pass over the capture has kept what is before.
     #   @return [FormatError, TruncatedError, LimitError, nil] nil where there was none, or without +damage: :keep+
@@ -195,6 +199,20 @@ module Bytewright
       return to_enum(:each_copy) unless block
 
       pass(read_frames([])) { |reading| reading.each_packet(reading.cursor, &block) }
+    end
+
+    # Returns the packet with a number, read up to there, or out of its part where the capture has an index: see {#index}.
+    #
+    # @param number [Integer] number of the packet in the capture, from 1
+    # @return [Packet, nil] a copy, nil where the capture has no such packet, or the options of {open} leave it out
+    def [](number)
+      raise TypeError, "expected the number of a packet, found #{number.inspect}" unless number.is_a?(Integer)
+
+      found = nil
+      if number.between?(1, (1 << 64) - 1)
+        pass(read_frame(number)) { |reading| reading.each_packet(reading.cursor) { |packet| found = packet.dup } }
+      end
+      found
     end
 
     # Yields an Array of field values per packet.
@@ -366,7 +384,7 @@ module Bytewright
       "#<#{self.class} #{name}#{" (closed)" if closed?}>"
     end
 
-    private :read_frames, :read_columns, :read_counts, :read_flows, :read_merge, :read_report, :read_info, :read_calls,
+    private :read_frames, :read_frame, :read_columns, :read_counts, :read_flows, :read_merge, :read_report, :read_info, :read_calls,
             :read_sums, :read_summary, :read_cut
 
     private

@@ -10,7 +10,7 @@ module Moneta
     #   require "bytewright/moneta"
     #   store = Moneta.new(:Bytewright, file: "store.bwh")
     #
-    # Threads, objects and processes may use one file at the same time; {Bytewright::SharedFile} says how.
+    # Threads, objects and processes may use one file at the same time: each call is a turn to write of its own.
     # @api public
     class Bytewright < Adapter
       supports :create, :increment, :each_key
@@ -24,7 +24,7 @@ module Moneta
       # @option options [::Bytewright::Table] :backend a table that is open, instead of a file and its options
       # @option options [Numeric] :expires seconds after which an entry expires where nothing else is said: Moneta.new
       #   keeps it in front of this adapter, and hands it on
-      # @raise [ArgumentError] for options that do not go together, or where this process has the file open with others
+      # @raise [ArgumentError] for options that do not go together
       def initialize(options = {})
         ignored = options[:backend] ? options.keys & OF_FILES : []
         raise ArgumentError, "expected backend or options of a file, found backend and #{ignored.join(", ")}" unless ignored.empty?
@@ -44,66 +44,61 @@ module Moneta
 
         next table.new(encoding: Encoding::BINARY) unless file
 
-        SharedFile.open(file, table, sync: sync, timeout: timeout)
+        table.open(file, sync: sync, timeout: timeout, encoding: Encoding::BINARY)
       end
 
       # (see Proxy#key?)
       def key?(key, options = {})
-        read { |table| table.key?(key) }
+        backend.key?(key)
       end
 
       # (see Proxy#load)
       def load(key, options = {})
-        read { |table| table[key] }
+        backend[key]
       end
 
       # (see Proxy#store)
       def store(key, value, options = {})
-        write { |table| table[key] = value }
+        backend[key] = value
       end
 
       # (see Proxy#delete)
       def delete(key, options = {})
-        write { |table| table.delete(key) }
+        backend.delete(key)
       end
 
       # (see Proxy#increment)
       def increment(key, amount = 1, options = {})
-        write { |table| table.increment(key, amount) }
+        backend.increment(key, amount)
       end
 
       # (see Defaults#create)
       def create(key, value, options = {})
-        write { |table| table.create(key, value) }
+        backend.create(key, value)
       end
 
       # (see Proxy#clear)
       def clear(options = {})
-        write(&:clear)
+        backend.clear
         self
       end
 
       # (see Proxy#each_key)
       def each_key(&block)
-        return enum_for(:each_key) { read(&:size) } unless block
+        return enum_for(:each_key) { backend.size } unless block
 
-        snapshot = read(&:snapshot)
-        begin
-          snapshot.each_key(&block)
-        ensure
-          snapshot.close
-        end
+        backend.snapshot { |snapshot| snapshot.each_key(&block) }
         self
       end
 
       # (see Proxy#values_at)
       def values_at(*keys, **options)
-        read { |table| table.values_at(*keys) }
+        backend.values_at(*keys)
       end
 
       # (see Proxy#merge!)
       def merge!(pairs, options = {}, &block)
-        write { |table| table.update(pairs.to_h { |key, value| [key, value] }, &block) }
+        backend.update(pairs.to_h { |key, value| [key, value] }, &block)
         self
       end
 
@@ -112,22 +107,6 @@ module Moneta
         backend.close
         nil
       end
-
-      private
-
-      def read(&block)
-        shared? ? backend.read(&block) : yield(backend)
-      end
-
-      def write(&block)
-        shared? ? backend.write(&block) : yield(backend)
-      end
-
-      def shared?
-        backend.is_a?(SharedFile)
-      end
     end
   end
 end
-
-require_relative "moneta/shared_file"

@@ -13,6 +13,9 @@ module Bytewright
     # - +inner+: Follow tunnels such as GRE, VXLAN, GENEVE and GTP-U, and report the innermost IP header.
     # - +vxlan_port+: A UDP port of VXLAN beside 4789 and 8472.
     # - +jobs+: Threads that work in parallel. The results are the same.
+    # - +index+: Make the index of a capture as it is read to its end, so that later questions about a time, or packets
+    #   by their numbers, read only the parts that have them.
+    # - +index_dir+: The folder of the indexes of captures.
     # - +damage+: "raise" for an error behind the rows before the damage, or "keep" for the rows alone, and a warning. A
     #   file that is no capture is an error in any case.
     CAPTURE = {
@@ -21,6 +24,8 @@ module Bytewright
       inner: false,
       vxlan_port: nil,
       jobs: nil,
+      index: false,
+      index_dir: nil,
       damage: :raise
     }.freeze
 
@@ -39,16 +44,22 @@ module Bytewright
     #
     # - +rows+: Packets in a batch of columns at most.
     # - +where+: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
+    # - +numbers+: Only packets with these numbers, such as "1000-1999" or "5,17,9000-"; the capture is read up to the
+    #   last of them.
     PACKETS = {
       rows: 65536,
-      where: nil
+      where: nil,
+      numbers: nil
     }.freeze
 
     # Counting packets.
     #
     # - +where+: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
+    # - +numbers+: Only packets with these numbers, such as "1000-1999" or "5,17,9000-"; the capture is read up to the
+    #   last of them.
     COUNTS = {
-      where: nil
+      where: nil,
+      numbers: nil
     }.freeze
 
     # Flows.
@@ -56,11 +67,13 @@ module Bytewright
     # - +idle_timeout+: Seconds without a packet after which a flow has ended.
     # - +active_timeout+: Seconds after which a flow has ended, even if it goes on; the rest is another flow.
     # - +max_flows+: Flows that are open at one time; above it the quietest end early.
+    # - +features+: Features of each flow beside its sums and those that fields ask for.
     # - +where+: A condition on flows, in the words of the command's --where; others are left out.
     FLOWS = {
       idle_timeout: nil,
       active_timeout: nil,
       max_flows: 1000000,
+      features: :none,
       where: nil
     }.freeze
 
@@ -79,15 +92,18 @@ module Bytewright
 
     # Adding packets up.
     #
-    # - +by+: Fields that packets are grouped by.
+    # - +by+: What packets are grouped by: fields, host and port for both sides of each, networks such as src_ip/24.
     # - +every+: Seconds of the intervals that packets are grouped by.
-    # - +top+: Groups at most, the largest by the first field that is added up, or else by packets.
+    # - +top+: Groups at most, the largest by the first sum or measure, or else by packets.
     # - +where+: Only packets that meet this condition, such as "dst_port == 443 and length > 1e3".
+    # - +numbers+: Only packets with these numbers, such as "1000-1999" or "5,17,9000-"; the capture is read up to the
+    #   last of them.
     SUMS = {
       by: nil,
       every: nil,
       top: nil,
-      where: nil
+      where: nil,
+      numbers: nil
     }.freeze
 
     # Columns for other programs.
@@ -147,15 +163,18 @@ module Bytewright
     #
     # - +create+: Make the file where it is missing.
     # - +read_only+: Read beside others who write.
+    # - +exclusive+: Let nobody else write while it is open.
     # - +sync+: When commits are made to survive a power cut: "interval" (within a second, and at the latest when it is
     #   closed), "commit" (before each commit returns) or "never".
-    # - +timeout+: Seconds to wait for another writer to close the file.
+    # - +timeout+: Longest wait in seconds for another writer: to end its transaction, or to close a file that it has
+    #   for itself.
     # - +verify+: Check all of the file first.
     TABLE = {
       create: true,
       read_only: false,
+      exclusive: false,
       sync: :interval,
-      timeout: 0,
+      timeout: 10,
       verify: false
     }.freeze
 
@@ -208,6 +227,13 @@ module Bytewright
       every: nil,
       top: nil,
       where: nil
+    }.freeze
+
+    # Index.
+    #
+    # - +anew+: Make an index anew, also where there is one that fits.
+    INDEX = {
+      anew: false
     }.freeze
   end
 end

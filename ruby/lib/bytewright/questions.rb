@@ -25,6 +25,17 @@ module Bytewright
       def services(*sources, **options)
         summary("services", sources, options)
       end
+
+      # Make the indexes of captures, files with which questions about a time and packets by their numbers need not read
+      # a whole capture. An index lies beside its capture, as FILE.bwi, or in the folder that index_dir names; one that
+      # fits is left as it is, and that of a capture that has grown is made longer.
+      #
+      # @param sources [Array<String, #to_path, #readpartial, #read>] captures, read as one run in this order
+      # @param options those of {Options::INDEX}: anew; and of {open}
+      # @return [Array<Hash{Symbol => Object}>] file, index, state, packets, parts, bytes, first_ts, last_ts
+      def index(*sources, **options)
+        summary("index", sources, options)
+      end
     end
 
     # Packets and bytes by IP address, sent and received, the addresses with the most bytes first. A packet counts for
@@ -45,6 +56,16 @@ module Bytewright
     #   received_bytes, groups
     def services(**options)
       summary("services", options)
+    end
+
+    # Make the indexes of captures, files with which questions about a time and packets by their numbers need not read a
+    # whole capture. An index lies beside its capture, as FILE.bwi, or in the folder that index_dir names; one that fits
+    # is left as it is, and that of a capture that has grown is made longer.
+    #
+    # @param options those of {Options::INDEX}: anew
+    # @return [Array<Hash{Symbol => Object}>] file, index, state, packets, parts, bytes, first_ts, last_ts
+    def index(**options)
+      summary("index", options)
     end
   end
 end

@@ -41,7 +41,7 @@ module Bytewright
       # whatever the file holds, and a new one of the kind that its name ends in, .bwh or .bwt.
       #
       # @param path [String, #to_path]
-      # @param options those of {Options::TABLE}: create, read_only, sync, timeout and verify; docs/tables.md says what each sync
+      # @param options those of {Options::TABLE}: create, read_only, exclusive, sync, timeout and verify; docs/tables.md says what each sync
       #   can lose
       # @param encoding [Encoding, String] of the Strings that it gives
       # @param values [Symbol, Hash, #dump] what the values are: +:string+, +:integer+, +:json+, +:marshal+, or an object

@@ -162,7 +162,7 @@ fn report(path: &Path, stream: StreamOptions) -> Result<String> {
 
 fn sums(path: &Path, stream: StreamOptions) -> Result<String> {
     let by = GroupBy::new(&Field::SCHEMA, &["dst_port"], &["length"], Some(MINUTE))?;
-    let mut adder = SumQuestion { by, condition: None, top: None }.adder();
+    let mut adder = SumQuestion { by, condition: None, top: None, last: None }.adder();
     adder.read(&mut open(path, stream)?)?;
     let groups = adder.finish();
     let (mut packets, mut lengths, mut weighted, mut squares) = (0, 0, 0, 0);

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use bytewright::batch::arrow::{ArrowArray, ArrowSchema};
-use bytewright::batch::{Batch, Column, ExportOptions};
+use bytewright::batch::{Batch, Column, ExportOptions, Field};
 use bytewright::{Error, ErrorKind, Result};
 
 use crate::buffer::{given, handle};
@@ -88,7 +88,8 @@ pub extern "C" fn bw_batch_schema(batch: Option<&bw_batch>) -> Option<&bw_schema
     batch.map(|batch| &*batch.schema)
 }
 
-/// The values of the column at `place`, from 0. `BW_STATUS_ARGUMENT` past the last.
+/// The values of the column at `place`, from 0. `BW_STATUS_ARGUMENT` past the last, and for a column of lists, structs or maps,
+/// which `bw_batch_arrow` gives.
 #[unsafe(no_mangle)]
 pub extern "C" fn bw_batch_column(
     batch: Option<&bw_batch>,
@@ -104,15 +105,23 @@ pub extern "C" fn bw_batch_column(
 }
 
 fn column_at(batch: &Batch, place: usize) -> Result<&Column> {
-    batch.columns().get(place).ok_or_else(|| {
-        let count = batch.columns().len();
-        let message = format!("expected a column below {count}, found {place}");
-        Error::new(ErrorKind::Argument, message)
-    })
+    let refused = |message| Err(Error::new(ErrorKind::Argument, message));
+    match batch.columns().get(place) {
+        Some(column) if column.data_type().is_nested() => refused(format!(
+            "expected a column of single values, found the {} {}; bw_batch_arrow gives it",
+            column.data_type().name(),
+            batch.schema().fields().get(place).map_or("", Field::name)
+        )),
+        Some(column) => Ok(column),
+        None => {
+            let count = batch.columns().len();
+            refused(format!("expected a column below {count}, found {place}"))
+        }
+    }
 }
 
 /// One value. `BW_STATUS_NONE` where the row has none, and `value` is null then. `BW_STATUS_ARGUMENT` past the last row or
-/// column. Slower than `bw_batch_column` for many values.
+/// column, and for a list, a struct or a map, which `bw_batch_arrow` gives. Slower than `bw_batch_column` for many values.
 #[unsafe(no_mangle)]
 pub extern "C" fn bw_batch_value(
     batch: Option<&bw_batch>,

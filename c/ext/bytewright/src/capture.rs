@@ -236,6 +236,19 @@ pub extern "C" fn bw_capture_damage(
     })
 }
 
+/// Fills `error` with the reason why the index of the capture was not used, or could not be made beside another answer, and returns
+/// its status; `BW_STATUS_NONE` where there was no index, or it was used.
+#[unsafe(no_mangle)]
+pub extern "C" fn bw_capture_index_fault(
+    capture: Option<&bw_capture>,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    guard(error, || {
+        let fault = held(capture, "a capture")?.capture.index_fault();
+        fault.map_or(Ok(bw_status::None), Err)
+    })
+}
+
 /// Reads all of a capture and says what it is: a batch of one row, with the columns `file`, `format`, `packets`, `bytes`,
 /// `first_ts`, `interfaces`, `damage` and others that its schema names. Damage is in the row and no error of the call. Free
 /// the batch with `bw_batch_free`.

@@ -130,7 +130,7 @@ pub unsafe extern "C" fn bw_flow_store_flows(
         let out = given(out, "a place for the rows")?;
         let store = &given(store, "a store")?.store;
         let names = fields?;
-        let fields = fields_named(&FlowField::SCHEMA, FlowField::ALL, &names, FlowField::ALL)?;
+        let fields = fields_named(&FlowField::SCHEMA, FlowField::ALL, &names, FlowField::DEFAULT)?;
         let question = Question::Flows(fields, FlowQuestion::default());
         let origin = RowOrigin { sources: vec![store.name().to_owned()], filter: None };
         out.write(Reading::of_store(store, question).into_handle(origin));

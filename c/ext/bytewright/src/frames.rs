@@ -25,6 +25,15 @@ pub struct bw_frames {
 
 impl RunsProgram for bw_frames {}
 
+impl bw_frames {
+    fn handle_of(reading: Reading) -> *mut bw_frames {
+        let (batch, texts) = (FrameBatch::new(), OnceCell::new());
+        handle(bw_frames {
+            position: RefCell::new(Position { reading, batch, place: None, texts }),
+        })
+    }
+}
+
 /// The packet that frames are at.
 struct Position {
     reading: Reading,
@@ -90,9 +99,28 @@ pub unsafe extern "C" fn bw_capture_frames(
         let out = given(out, "a place for the frames")?;
         // SAFETY: the caller's promise about `captures`.
         let (reading, _) = unsafe { begin(captures, count, Question::Frames) }?;
-        let (batch, texts) = (FrameBatch::new(), OnceCell::new());
-        let position = RefCell::new(Position { reading, batch, place: None, texts });
-        out.write(handle(bw_frames { position }));
+        out.write(bw_frames::handle_of(reading));
+        Ok(bw_status::Ok)
+    })
+}
+
+/// Begins to read the packet with a number, from 1, of a capture: as `bw_capture_frames` does, but with that packet alone, or none
+/// where the capture has fewer. The capture is read up to there, or only a part of it where it has an index.
+///
+/// # Safety
+/// `capture` is a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_capture_frame(
+    capture: *mut bw_capture,
+    number: u64,
+    out: Option<&mut MaybeUninit<*mut bw_frames>>,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    guard(error, || {
+        let out = given(out, "a place for the frames")?;
+        // SAFETY: the caller's promise about `capture`.
+        let (reading, _) = unsafe { begin(&raw const capture, 1, Question::Frame(number)) }?;
+        out.write(bw_frames::handle_of(reading));
         Ok(bw_status::Ok)
     })
 }

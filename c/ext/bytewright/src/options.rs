@@ -1,12 +1,13 @@
 //! Options of opening a table.
 
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
 
 use bytewright::options::{NamedOptions, Setting, Settings};
 use bytewright::table::ValueType;
 use bytewright::table::file::{OpenOptions, SyncMode, TableKind};
 use bytewright::{Error, ErrorKind, Result};
 
+use crate::host::{CallerHost, Context, bw_interrupted};
 use crate::text::{bw_names, text_or_none};
 
 /// The kinds of tables.
@@ -47,7 +48,7 @@ pub struct bw_open_options {
     pub read_only: bool,
     /// Check all of the file before it is used, which takes as long as reading it.
     pub verify: bool,
-    /// Seconds to wait for another process that writes.
+    /// Longest wait in seconds for another process that writes.
     pub timeout: f64,
     /// Form of the values: "string", "integer" (8 bytes, little-endian, with a sign), or a name of 1 to 12 letters of
     /// the program's own. A new file remembers it, and a file that there is must have it. Null is "string"; an empty text
@@ -55,9 +56,23 @@ pub struct bw_open_options {
     pub values: *const c_char,
     /// Options by name, as "name=value": those of opening table files in docs/options.md. They count over the fields above.
     pub named: bw_names,
+    /// Asked by calls that wait for another process whether they are to end; null for never. A call that ends so changes nothing,
+    /// and returns `BW_STATUS_IO` with `EINTR` as `os_error`.
+    pub interrupted: bw_interrupted,
+    /// Argument of `interrupted`.
+    pub interrupted_context: *mut c_void,
 }
 
 impl bw_open_options {
+    /// The functions of the program that the options name.
+    pub(crate) fn host(options: Option<&bw_open_options>) -> CallerHost {
+        options.map_or_else(CallerHost::default, |options| CallerHost {
+            interrupted: options.interrupted,
+            interrupted_context: Context(options.interrupted_context),
+            ..CallerHost::default()
+        })
+    }
+
     /// Makes the options of the core; for null, its defaults.
     ///
     /// # Safety

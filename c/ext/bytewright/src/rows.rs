@@ -233,9 +233,10 @@ pub unsafe extern "C" fn bw_capture_flows(
     let fields = unsafe { bw_names::texts(fields) };
     guard(error, || {
         let names = fields?;
-        let fields = fields_named(&FlowField::SCHEMA, FlowField::ALL, &names, FlowField::ALL)?;
         // SAFETY: the caller's promise about `options`.
         let options = unsafe { bw_flow_options::of_core(options) }?;
+        let default = options.default_fields();
+        let fields = fields_named(&FlowField::SCHEMA, FlowField::ALL, &names, &default)?;
         // SAFETY: the caller's promise about `captures`.
         unsafe { answer(captures, count, Question::Flows(fields, options), out) }
     })

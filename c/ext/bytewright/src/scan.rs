@@ -108,7 +108,8 @@ pub unsafe extern "C" fn bw_table_delete_range(
     guard(error, || {
         let count = given(count, "a place for the number of entries")?;
         let selection = range?.unwrap_or(ALL);
-        count.write(table?.content_mut().delete_range(&selection)?);
+        let deleted = table?.in_turn(|table| table.content_mut().delete_range(&selection));
+        count.write(deleted?);
         Ok(bw_status::Ok)
     })
 }

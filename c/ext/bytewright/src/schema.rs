@@ -61,6 +61,12 @@ pub enum bw_type {
     TcpFlags = 19,
     /// A number that stands for a name, as `uint8_t`.
     Enumeration = 20,
+    /// Values of one type in an order. Lists, structs and maps leave as Arrow: `bw_batch_arrow`.
+    List = 21,
+    /// A value of each of several fields.
+    Struct = 22,
+    /// Values by keys.
+    Map = 23,
 }
 
 impl From<DataType> for bw_type {
@@ -86,6 +92,9 @@ impl From<DataType> for bw_type {
             DataType::Json => bw_type::Json,
             DataType::TcpFlags => bw_type::TcpFlags,
             DataType::Enumeration(_) => bw_type::Enumeration,
+            DataType::List => bw_type::List,
+            DataType::Struct => bw_type::Struct,
+            DataType::Map => bw_type::Map,
         }
     }
 }

@@ -4,9 +4,12 @@ use std::ffi::{OsStr, c_char, c_void};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use bytewright::host;
 use bytewright::host::adb::{AbstractDatabase, OpenedTable, Strings};
-use bytewright::table::file::{self, FileTable, TableKind};
+use bytewright::host::table::wait_for_writer;
+use bytewright::table::file::{self, FileTable, OpenOptions, TableKind};
 use bytewright::table::{OrderedTable, Table, ValueType, memory};
 use bytewright::{Error, ErrorKind, Result, panics};
 
@@ -14,6 +17,7 @@ use crate::buffer::{
     Place, bw_buffer, bw_found, bw_slice, bytes, given, handle, held, held_mut, room, take_back,
 };
 use crate::error::{bw_error, bw_status, guard, guard_raw};
+use crate::host::CallerHost;
 use crate::in_use::InUse;
 use crate::options::{bw_open_options, kind};
 use crate::text;
@@ -28,12 +32,16 @@ pub struct bw_table {
     pub(crate) path: Option<PathBuf>,
     /// The database that it is the table of, where it was opened by a name of Tokyo Cabinet's.
     database: Option<Box<AbstractDatabase>>,
+    /// Longest wait for another process that writes the file.
+    timeout: Duration,
+    host: CallerHost,
 }
 
 impl bw_table {
     fn new(content: FileTable, is_in_file: bool) -> bw_table {
         let values = content.as_table().values();
-        bw_table { content, values, is_in_file, path: None, database: None }
+        let (timeout, host) = (Duration::ZERO, CallerHost::default());
+        bw_table { content, values, is_in_file, path: None, database: None, timeout, host }
     }
 
     /// An empty table in memory.
@@ -61,6 +69,21 @@ impl bw_table {
     /// Notes where the file is, wherever the process goes afterwards.
     fn note_path(&mut self, path: &Path) {
         self.path = std::path::absolute(path).ok();
+    }
+
+    /// Does `work` in a turn to write the file. Another process that has it is waited for.
+    pub(crate) fn in_turn<R>(
+        &mut self,
+        work: impl FnOnce(&mut bw_table) -> Result<R>,
+    ) -> Result<R> {
+        let host = self.host;
+        let taken = wait_for_writer(&host, self.timeout, |slice| {
+            Ok(self.table_mut().take_turn(Some(slice))?)
+        });
+        taken.map_err(|failure| failure.into_host(&host))?;
+        let outcome = host::guard(|| work(self));
+        self.table_mut().give_turn_back();
+        outcome
     }
 
     /// Calls a method of the database that goes with it.
@@ -160,13 +183,20 @@ pub unsafe extern "C" fn bw_table_open(
     error: Option<&mut bw_error>,
 ) -> bw_status {
     // SAFETY: the caller's promises about `path` and `options`.
-    let (path, options) = unsafe { (text::path(path), bw_open_options::of_core(options)) };
+    let (path, host, options) = unsafe {
+        (text::path(path), bw_open_options::host(options), bw_open_options::of_core(options))
+    };
     let work = || {
         let out = given(out, "a place for the table")?;
         let path = path?;
         let (kind, options) = options?;
-        let content = file::open(path, kind, options)?;
+        let opened = wait_for_writer(&host, options.timeout, |slice| {
+            Ok(file::open(path, kind, OpenOptions { timeout: slice, ..options })?)
+        });
+        let mut content = opened.map_err(|failure| failure.into_host(&host))?;
+        content.as_table_mut().set_timeout(options.timeout);
         let mut table = bw_table::new(content, true);
+        (table.timeout, table.host) = (options.timeout, host);
         table.note_path(path);
         out.write(handle(table));
         Ok(bw_status::Ok)
@@ -199,14 +229,14 @@ pub unsafe extern "C" fn bw_table_close(
     })
 }
 
-/// Does the work of a call that needs the table only.
+/// Does the work of a call that changes the table only.
 #[inline]
 pub(crate) fn change(
     table: Result<&mut bw_table>,
     error: Option<&mut bw_error>,
     work: impl FnOnce(&mut dyn Table) -> Result<bw_status>,
 ) -> bw_status {
-    guard(error, || work(table?.table_mut()))
+    guard(error, || table?.in_turn(|table| work(table.table_mut())))
 }
 
 /// Does the work of a call that may add entries.
@@ -217,10 +247,11 @@ pub(crate) fn add(
     work: impl FnOnce(&mut bw_table) -> Result<bw_status>,
 ) -> bw_status {
     guard(error, || {
-        let table = table?;
-        let status = work(table)?;
-        table.keep_bounds()?;
-        Ok(status)
+        table?.in_turn(|table| {
+            let status = work(table)?;
+            table.keep_bounds()?;
+            Ok(status)
+        })
     })
 }
 
@@ -426,6 +457,29 @@ pub unsafe extern "C" fn bw_table_delete(
     // SAFETY: the caller's promises about `table` and `key`.
     let (table, key) = unsafe { (held_mut(table, "a table"), bytes(key, key_len)) };
     change(table, error, |table| table.delete(key?).map(found))
+}
+
+/// Takes the entry of a key out, and copies its value into `value`. `BW_STATUS_NONE` where there is none; the buffer is
+/// unchanged then. No other process changes the entry between.
+///
+/// # Safety
+/// `table` is a handle, `key` is bytes, and `value` is a buffer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_table_take(
+    table: *mut bw_table,
+    key: *const u8,
+    key_len: usize,
+    value: *mut bw_buffer,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    // SAFETY: the caller's promises about `table`, `key` and `value`.
+    let (table, key, value) =
+        unsafe { (held_mut(table, "a table"), bytes(key, key_len), Place::at(value, "a buffer")) };
+    change(table, error, |table| {
+        let (key, value) = (key?, value?);
+        let is_there = table.get_with(key, &mut |found_value| value.fill(found_value))?;
+        Ok(found(is_there && table.delete(key)?))
+    })
 }
 
 /// Takes the first entry out, which a scan would give first, and copies it into `key` and `value`. `BW_STATUS_NONE` where

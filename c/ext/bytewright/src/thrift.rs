@@ -58,9 +58,11 @@ fn encoding(protocol: u32) -> Result<Encoding> {
 }
 
 /// Chooses fields of the struct, union or exception `type_name` of an IDL file: a column for each path, such as "time" or
-/// "place.city" through a struct in the struct; at most 64. A field that a message does not have is null. `protocol` is a
-/// `bw_protocol`. `BW_STATUS_ARGUMENT` for a path that ends in a struct or a container, or does not exist. Free it with
-/// `bw_thrift_free`.
+/// "place.city" through a struct in the struct; at most 64, and all fields without any. A field that a message does not have is
+/// null. A path through a list has a list, "rows.columns.size", and with `[]` behind a list or a set, `{}` behind a map, a row for
+/// each element, "rows[].columns[].size" and "tags{}.key", with the columns of its parents repeated beside it. Lists, structs and
+/// maps leave by `bw_batch_arrow`. `protocol` is a `bw_protocol`. `BW_STATUS_ARGUMENT` for a path that does not exist, a struct
+/// that holds itself, and rows of lists that are not in each other. Free it with `bw_thrift_free`.
 ///
 /// # Safety
 /// `type_name` is text, and `idl` and `paths` have texts.
@@ -84,7 +86,7 @@ pub unsafe extern "C" fn bw_thrift_new(
         let document = unsafe { bw_idl::document(idl) }?;
         let root = document.struct_named(type_name?)?;
         let plan = Arc::new(Plan::new(Arc::new(document.schema))?);
-        let projection = Projection::new(plan, root, &paths?)?;
+        let projection = Projection::of_columns(plan, root, &paths?)?;
         let columns = Columns::new(Arc::new(projection))?;
         let schema = Arc::new(bw_schema::new(columns.batch().schema().clone()));
         let host = CallerHost::default();
@@ -99,7 +101,7 @@ pub extern "C" fn bw_thrift_schema(fields: Option<&bw_thrift>) -> Option<&bw_sch
     fields.map(|fields| &*fields.schema)
 }
 
-/// Adds a row for the message whose struct begins with the first byte. It is read up to the last of the fields. There is no
+/// Adds the rows of the message whose struct begins with the first byte. It is read up to the last of the fields. There is no
 /// row where it fails, with the place in the message.
 ///
 /// # Safety
@@ -121,7 +123,7 @@ pub unsafe extern "C" fn bw_thrift_add(
     })
 }
 
-/// Adds a row for each message in bytes of any length, in frames (the length of each before it, in 4 bytes, the most
+/// Adds the rows of each message in bytes of any length, in frames (the length of each before it, in 4 bytes, the most
 /// significant first) or one behind the other. Sets `used` to the bytes of those that are whole: show the others again with
 /// more behind them. `is_last` says that no more come; a message that is not whole is an error then. On an error the rows
 /// before it are there, with the place in all bytes that were used.
@@ -189,7 +191,7 @@ pub unsafe extern "C" fn bw_thrift_set_interrupted(
 }
 
 /// Begins to read the messages of the file at `path`, plain, gzip or zstd, in frames or one behind the other, in batches of at
-/// most `rows` rows; 0 for 65,536. A message that is no such struct ends them with its error, after the rows before it.
+/// most `rows` rows, or those of one message that has more; 0 for 65,536. A message that is no such struct ends them with its error, after the rows before it.
 /// `fields` stays as it is, and may be freed. Free the rows with `bw_rows_free`.
 ///
 /// # Safety

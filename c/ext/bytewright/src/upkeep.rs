@@ -67,7 +67,8 @@ pub unsafe extern "C" fn bw_table_sync(
 ) -> bw_status {
     // SAFETY: the caller's promise about `table`.
     let table = unsafe { held_mut(table, "a table") };
-    change(table, error, |table| table.sync().map(done))
+    // Others may write meanwhile.
+    guard(error, || table?.table_mut().sync().map(done))
 }
 
 /// Frees the space of entries that are gone, however long that takes.

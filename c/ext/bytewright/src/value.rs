@@ -68,13 +68,15 @@ pub struct bw_value {
 
 impl bw_value {
     /// The value; its bytes belong to what `value` was borrowed from. Columns have no text of their own
-    /// ([`Value::ShortText`]): they keep it as text.
+    /// ([`Value::ShortText`]): they keep it as text. Values of several values leave as Arrow only.
     pub(crate) fn of(value: Value<'_>) -> bw_value {
         let unsigned = |unsigned_number| bw_value_data { unsigned_number };
         let signed = |signed_number| bw_value_data { signed_number };
         let bytes = |bytes: &[u8]| bw_value_data { bytes: bw_slice::of(bytes) };
         let (kind, data) = match value {
-            Value::Null | Value::ShortText(_) => (bw_value_kind::Null, unsigned(0)),
+            Value::Null | Value::ShortText(_) | Value::Nested(_) => {
+                (bw_value_kind::Null, unsigned(0))
+            }
             Value::Unsigned(number) => (bw_value_kind::Unsigned, unsigned(number)),
             Value::Signed(number) => (bw_value_kind::Signed, signed(number)),
             Value::Double(double_number) => {

@@ -2,7 +2,7 @@
 
 use crc32c::crc32c_append;
 
-use crate::heap::record::HeapRecord;
+use super::record::LogRecord;
 use crate::wire::{Endian, Reader};
 
 /// Bytes with which a frame begins.
@@ -48,6 +48,8 @@ pub(crate) struct FrameFlags {
     /// It was added by closing the table. Its record deletes a random key, so that no other history
     /// of the table has the same frame.
     pub(crate) closes: bool,
+    /// It has room for the index instead of records, and no number of its own. No check covers what is in it.
+    pub(crate) is_room: bool,
 }
 
 impl FrameFlags {
@@ -57,15 +59,17 @@ impl FrameFlags {
             | u8::from(self.clears) << 2
             | u8::from(self.continues) << 3
             | u8::from(self.closes) << 4
+            | u8::from(self.is_room) << 5
     }
 
     fn from_byte(byte: u8) -> Option<FrameFlags> {
-        (byte < 32).then_some(FrameFlags {
+        (byte < 64).then_some(FrameFlags {
             commits: byte & 1 != 0,
             follows_sync: byte & 2 != 0,
             clears: byte & 4 != 0,
             continues: byte & 8 != 0,
             closes: byte & 16 != 0,
+            is_room: byte & 32 != 0,
         })
     }
 }
@@ -127,12 +131,12 @@ impl CommitFrame {
 pub(super) fn put_record(
     bytes: &mut Vec<u8>,
     start: u64,
-    record: &HeapRecord<'_>,
+    record: &LogRecord<'_>,
     salt: Salt,
 ) -> u64 {
     let before = bytes.len();
     let offset = start + before as u64;
-    record.put(bytes);
+    record.put(offset, bytes);
     let check = salt.check(offset, &bytes[before..]);
     bytes.extend_from_slice(&check.to_le_bytes());
     offset
@@ -141,9 +145,9 @@ pub(super) fn put_record(
 /// Reads the record that `bytes`, which stand at `offset`, begin with, and returns how many bytes it and its check
 /// take, too. `None` if it is not whole or its check says otherwise.
 #[inline]
-pub(super) fn record_at(bytes: &[u8], salt: Salt, offset: u64) -> Option<(HeapRecord<'_>, usize)> {
+pub(super) fn record_at(bytes: &[u8], salt: Salt, offset: u64) -> Option<(LogRecord<'_>, usize)> {
     let mut reader = Reader::new(bytes);
-    let record = HeapRecord::take(&mut reader)?;
+    let record = LogRecord::take(offset, &mut reader)?;
     let len = bytes.len() - reader.remaining();
     let check = reader.u32(Endian::Little)?;
     (salt.check(offset, &bytes[..len]) == check).then_some((record, len + CHECK_LEN))
@@ -153,6 +157,7 @@ pub(super) fn record_at(bytes: &[u8], salt: Salt, offset: u64) -> Option<(HeapRe
 /// are not checked. `None` if they are too few.
 pub(super) fn record_len(bytes: &[u8]) -> Option<u64> {
     let mut reader = Reader::new(bytes);
+    reader.varint()?;
     let head = reader.varint()?;
     let value_len = if head & 1 == 1 { 0 } else { reader.varint()? };
     let lens = (bytes.len() - reader.remaining()) as u64 + CHECK_LEN as u64;
@@ -163,6 +168,7 @@ pub(super) fn record_len(bytes: &[u8]) -> Option<u64> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::heap::record::HeapRecord;
 
     #[test]
     fn a_frame_is_one_only_where_it_was_written_and_as_it_was() {
@@ -185,11 +191,12 @@ mod tests {
     fn a_record_is_one_only_where_it_was_written_and_as_it_was() {
         let salt = Salt::of(b"one");
         let record = HeapRecord::Entry { key: b"key", value: &[9; 300] };
+        let record = LogRecord { record, replaced: 700 };
         let mut bytes = vec![0; 10];
         let offset = put_record(&mut bytes, 1000, &record, salt);
         assert_eq!(offset, 1010);
         let whole = bytes.split_off(10);
-        assert_eq!(record_len(&whole[..3]), Some(whole.len() as u64));
+        assert_eq!(record_len(&whole[..5]), Some(whole.len() as u64));
         assert_eq!(record_at(&whole, salt, 1010), Some((record, whole.len())));
         assert_eq!(record_at(&whole, salt, 1011), None);
         assert_eq!(record_at(&whole, Salt::of(b"other"), 1010), None);

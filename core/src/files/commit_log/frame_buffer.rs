@@ -3,7 +3,7 @@
 use super::frame::{
     CHECK_LEN, CommitFrame, FRAME_HEADER_LEN, FrameFlags, Salt, put_record, record_at,
 };
-use crate::heap::record::HeapRecord;
+use super::record::LogRecord;
 
 /// Frame to come: room for its header, then records. The place of each in the log is known when it is put.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ impl FrameBuffer {
     }
 
     /// Appends a record, and returns its place.
-    pub(crate) fn put(&mut self, record: &HeapRecord<'_>) -> u64 {
+    pub(crate) fn put(&mut self, record: &LogRecord<'_>) -> u64 {
         put_record(&mut self.bytes, self.offset, record, self.salt)
     }
 
@@ -63,13 +63,13 @@ impl FrameBuffer {
         self.bytes.len().saturating_sub(FRAME_HEADER_LEN)
     }
 
-    /// Returns the payload with `record` in addition.
-    pub(crate) fn payload_len_with(&self, record: &HeapRecord<'_>) -> usize {
-        self.payload_len() + record.len() + CHECK_LEN
+    /// Returns the most bytes of the payload with `record` in addition.
+    pub(crate) fn payload_len_with(&self, record: &LogRecord<'_>) -> usize {
+        self.payload_len() + record.len_max() + CHECK_LEN
     }
 
     /// Reads the record at `place`, and returns the bytes of it and its check, too. `None` if it is not here.
-    pub(crate) fn record(&self, place: u64) -> Option<(HeapRecord<'_>, &[u8])> {
+    pub(crate) fn record(&self, place: u64) -> Option<(LogRecord<'_>, &[u8])> {
         let bytes = self.bytes.get(usize::try_from(place.checked_sub(self.offset)?).ok()?..)?;
         let (record, len) = record_at(bytes, self.salt, place)?;
         Some((record, &bytes[..len]))

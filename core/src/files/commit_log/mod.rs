@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! frame:   magic 3   flags 1   payload length 4   number 8   check 4   payload
-//! payload: records of `heap::record`, a check of 4 bytes behind each
+//! payload: records of `record.rs`, a check of 4 bytes behind each
 //! ```
 //!
 //! Numbers are little-endian. A commit is one frame, or a chain of frames with the same number, of which the last
@@ -14,6 +14,8 @@
 //! the same file or of another place are never taken for what belongs there, not even where a value holds a copy of a
 //! log.
 //!
+//! A frame may have room for an index of the log instead of records, which readers pass over.
+//!
 //! The owner of a log decides how it is written and when it is synced. A reader has no lock: a frame that is not whole
 //! may be one that is being written.
 
@@ -21,8 +23,10 @@ mod frame;
 mod frame_buffer;
 mod log;
 mod reader;
+mod record;
 
-pub(crate) use frame::{CHECK_LEN, CommitFrame, FrameFlags, PAYLOAD_LEN_MAX, Salt};
+pub(crate) use frame::{CommitFrame, FRAME_HEADER_LEN, FrameFlags, PAYLOAD_LEN_MAX, Salt};
 pub(crate) use frame_buffer::FrameBuffer;
 pub(crate) use log::{CommitLog, LogHeader};
 pub(crate) use reader::{LENS_LEN, LogReader};
+pub(crate) use record::LogRecord;

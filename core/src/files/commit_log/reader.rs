@@ -7,14 +7,15 @@ use super::frame::{
     CommitFrame, FRAME_HEADER_LEN, FRAME_MAGIC, PAYLOAD_LEN_MAX, record_at, record_len,
 };
 use super::log::{CommitLog, LogHeader};
+use super::record::LogRecord;
 use crate::error::Result;
-use crate::heap::record::HeapRecord;
+use crate::wire;
 
 /// Bytes that are read at once.
 const CHUNK_LEN: usize = 256 << 10;
 
 /// Bytes in which a record's lengths are sure to be.
-pub(crate) const LENS_LEN: u64 = 20;
+pub(crate) const LENS_LEN: u64 = 30;
 
 /// Log that is read up to an end.
 #[derive(Debug)]
@@ -86,6 +87,19 @@ impl<H: LogHeader> LogReader<H> {
         Ok(frame.filter(|frame| frame.end() <= end))
     }
 
+    /// Goes from `offset` behind the frames there that are room for an index, and shows `seen` each.
+    pub(crate) fn pass_rooms(
+        &mut self,
+        mut offset: u64,
+        seen: &mut dyn FnMut(&CommitFrame),
+    ) -> Result<u64> {
+        while let Some(frame) = self.frame(offset)?.filter(|frame| frame.flags.is_room) {
+            seen(&frame);
+            offset = frame.end();
+        }
+        Ok(offset)
+    }
+
     /// Returns how many bytes the record at `offset` and its check take, which end before `end`; `None` if
     /// there is none. Its check is not looked at.
     pub(crate) fn record_len(&mut self, offset: u64, end: u64) -> Result<Option<u64>> {
@@ -96,11 +110,7 @@ impl<H: LogHeader> LogReader<H> {
 
     /// Returns the record at `offset`, which ends before `end`, and how many bytes it and its check take;
     /// `None` if there is none or it does not match its check.
-    pub(crate) fn record(
-        &mut self,
-        offset: u64,
-        end: u64,
-    ) -> Result<Option<(HeapRecord<'_>, u64)>> {
+    pub(crate) fn record(&mut self, offset: u64, end: u64) -> Result<Option<(LogRecord<'_>, u64)>> {
         let len = self.record_len(offset, end)?;
         let Some(len) = len.and_then(|len| usize::try_from(len).ok()) else { return Ok(None) };
         self.record_of_len(offset, len)
@@ -111,17 +121,27 @@ impl<H: LogHeader> LogReader<H> {
         &mut self,
         offset: u64,
         len: usize,
-    ) -> Result<Option<(HeapRecord<'_>, u64)>> {
+    ) -> Result<Option<(LogRecord<'_>, u64)>> {
         let salt = self.log.salt;
         let Some(bytes) = self.view(offset, len)? else { return Ok(None) };
         Ok(record_at(bytes, salt, offset).map(|(record, len)| (record, len as u64)))
+    }
+
+    /// Returns the record at `offset` again, as `record` did: its check is not looked at.
+    pub(crate) fn record_again(
+        &mut self,
+        offset: u64,
+        len: usize,
+    ) -> Result<Option<LogRecord<'_>>> {
+        let bytes = self.view(offset, len)?;
+        Ok(bytes.and_then(|bytes| LogRecord::take(offset, &mut wire::Reader::new(bytes))))
     }
 
     /// Shows `seen` every record of `frame` and its place. An error if one does not match its check.
     pub(crate) fn each_record(
         &mut self,
         frame: &CommitFrame,
-        seen: impl FnMut(HeapRecord<'_>, Range<u64>) -> Result<()>,
+        seen: impl FnMut(LogRecord<'_>, Range<u64>) -> Result<()>,
     ) -> Result<()> {
         let stop = self.walk(frame, seen)?;
         if stop == frame.end() { Ok(()) } else { Err(self.log.corrupt(stop, "a record")) }
@@ -149,7 +169,7 @@ impl<H: LogHeader> LogReader<H> {
     fn walk(
         &mut self,
         frame: &CommitFrame,
-        mut seen: impl FnMut(HeapRecord<'_>, Range<u64>) -> Result<()>,
+        mut seen: impl FnMut(LogRecord<'_>, Range<u64>) -> Result<()>,
     ) -> Result<u64> {
         let mut at = frame.payload();
         while at < frame.end() {
@@ -173,7 +193,8 @@ impl<H: LogHeader> LogReader<H> {
         loop {
             let frame = self.frame(offset)?;
             let is_next = |frame: &CommitFrame| {
-                frame.number == number && frame.flags.continues != chain.is_empty()
+                let is_first = chain.is_empty();
+                !frame.flags.is_room && frame.number == number && frame.flags.continues != is_first
             };
             let Some(frame) = frame.filter(is_next) else { return Ok(Some(offset)) };
             if !self.is_whole(&frame, seen)? {

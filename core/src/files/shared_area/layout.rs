@@ -11,6 +11,7 @@
 //! 32     128 words of the owner
 //! 160    count of handle records in use, up to the last      168 the same of pins, how often one was made,
 //!                                                               and 1 while somebody needs a moment without
+//! 172    the turn to replace the file
 //! 176    512 handle records of 8 words: process, its start, its namespaces, generation and root being read,
 //!        and how often that began
 //! 4272   768 pins of 4 words: generation + 1, root, handle + 1, and how often it was set
@@ -56,6 +57,7 @@ const HANDLE_COUNT: usize = 160;
 const PIN_COUNT: usize = 168;
 const PINS_MADE: usize = 169;
 const PINS_PAUSE: usize = 170;
+const REPLACE_TURN: usize = 172;
 const HANDLES: usize = 176;
 const HANDLE_WORDS: usize = 8;
 const PINS: usize = HANDLES + HANDLES_MAX * HANDLE_WORDS;
@@ -75,15 +77,18 @@ pub(crate) enum TurnKind {
     Write,
     /// To have the system write to the disk what was changed.
     Sync,
+    /// To make the next file, which takes the place of this one.
+    Replace,
 }
 
 impl TurnKind {
-    pub(super) const ALL: [TurnKind; 2] = [TurnKind::Write, TurnKind::Sync];
+    pub(super) const ALL: [TurnKind; 3] = [TurnKind::Write, TurnKind::Sync, TurnKind::Replace];
 
     pub(super) fn verb(self) -> &'static str {
         match self {
             TurnKind::Write => "write",
             TurnKind::Sync => "sync",
+            TurnKind::Replace => "compact",
         }
     }
 
@@ -91,6 +96,7 @@ impl TurnKind {
         match self {
             TurnKind::Write => TURNS,
             TurnKind::Sync => TURNS + TURN_WORDS,
+            TurnKind::Replace => REPLACE_TURN,
         }
     }
 }

@@ -25,4 +25,4 @@ mod other_process;
 pub(crate) use attachment::{Attachment, FoundArea};
 pub(crate) use layout::{AREA_WORDS, TurnKind};
 pub(crate) use reading::StatePin;
-pub(crate) use turn::SharedTurn;
+pub(crate) use turn::{SharedTurn, TurnWaiter};

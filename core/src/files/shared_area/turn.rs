@@ -84,6 +84,29 @@ impl<W: SharedWords> Drop for SharedTurn<W> {
     }
 }
 
+/// Waiting for a turn.
+#[derive(Debug)]
+pub(crate) struct TurnWaiter<W: SharedWords> {
+    area: AreaWords<W>,
+    mark: ProcessMark,
+    which: TurnKind,
+}
+
+impl<W: SharedWords> TurnWaiter<W> {
+    /// Returns when the turn was given back, or after `timeout`, or earlier. Who comes new leaves it to who waits so.
+    pub(crate) fn wait(&self, timeout: Duration) {
+        let word = self.area.turn(self.which);
+        let found = word.load(Relaxed);
+        if !self.mark.is_here() || found & HANDLE == 0 {
+            return;
+        }
+        let asleep = found | SLEEPS | NEXT_WAITS;
+        if word.compare_exchange(found, asleep, Relaxed, Relaxed).is_ok() {
+            sleep_while(word, asleep as u32, timeout);
+        }
+    }
+}
+
 /// Takes the turn from a handle that is gone, and has it remembered.
 pub(super) fn abandon(word: &AtomicU64, index: usize) {
     release(word, |found| handle(found) == Some(index), DIED);
@@ -121,20 +144,6 @@ impl<W: SharedWords> Attachment<W> {
     /// [`ErrorKind::Closed`] in a forked child.
     #[inline]
     pub(crate) fn take_turn(&self, which: TurnKind, timeout: Duration) -> Result<SharedTurn<W>> {
-        self.take_turn_with(which, timeout, &mut || Ok(()))
-    }
-
-    /// Takes a turn as [`Attachment::take_turn`]. While it waits, `check` is called again and again, and ends that by an error.
-    ///
-    /// # Errors
-    /// As for [`Attachment::take_turn`], and with the error of `check`.
-    #[inline]
-    pub(crate) fn take_turn_with(
-        &self,
-        which: TurnKind,
-        timeout: Duration,
-        check: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<SharedTurn<W>> {
         if !self.is_here() {
             return Err(self.elsewhere());
         }
@@ -144,16 +153,11 @@ impl<W: SharedWords> Attachment<W> {
         {
             return Ok(turn);
         }
-        self.wait_for_turn(which, timeout, check)
+        self.wait_for_turn(which, timeout)
     }
 
     #[cold]
-    fn wait_for_turn(
-        &self,
-        which: TurnKind,
-        timeout: Duration,
-        check: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<SharedTurn<W>> {
+    fn wait_for_turn(&self, which: TurnKind, timeout: Duration) -> Result<SharedTurn<W>> {
         let word = self.area.turn(which);
         let began = Instant::now();
         let (mut has_slept, mut is_over) = (false, false);
@@ -169,7 +173,7 @@ impl<W: SharedWords> Attachment<W> {
                 Some(index) => (is_over || left.is_zero()) && !self.is_alive(index),
             };
             // There may be others that sleep, so the next to give it back has to look.
-            let slept = if has_slept { SLEEPS } else { found & SLEEPS };
+            let slept = if has_slept || found & NEXT_WAITS != 0 { SLEEPS } else { found & SLEEPS };
             if may_take {
                 match self.try_take(which, found, slept) {
                     Some(turn) => return Ok(turn),
@@ -177,7 +181,7 @@ impl<W: SharedWords> Attachment<W> {
                 }
             }
             if left.is_zero() {
-                return Err(self.is_taken(which, holder, timeout));
+                return Err(self.is_taken(which, holder));
             }
             let is_next = began.elapsed() >= PATIENCE;
             let asleep = found | SLEEPS | if is_next { NEXT_WAITS } else { 0 };
@@ -187,8 +191,12 @@ impl<W: SharedWords> Attachment<W> {
             let slice = if is_next { SLICE } else { PATIENCE };
             is_over = sleep_while(word, asleep as u32, slice.min(left));
             has_slept = true;
-            check()?;
         }
+    }
+
+    /// Returns what waits for a turn without this handle, which others may use meanwhile.
+    pub(crate) fn turn_waiter(&self, which: TurnKind) -> TurnWaiter<W> {
+        TurnWaiter { area: self.area.clone(), mark: self.mark(), which }
     }
 
     /// Takes the turn if its word is still the one that was found; from a dead handle if it names one.
@@ -215,14 +223,12 @@ impl<W: SharedWords> Attachment<W> {
         Error::new(ErrorKind::Lock, message)
     }
 
-    fn is_taken(&self, which: TurnKind, holder: Option<usize>, timeout: Duration) -> Error {
+    fn is_taken(&self, which: TurnKind, holder: Option<usize>) -> Error {
         let holder = self.describe(holder.unwrap_or(self.index));
-        let waited = match timeout.is_zero() {
-            true => String::new(),
-            false => format!(" for {} seconds", timeout.as_secs_f64()),
-        };
-        let message =
-            format!("expected the turn to {}, found it taken by {holder}{waited}", which.verb());
+        let message = format!(
+            "expected the turn to {}, found that {holder} has it: try again, or wait longer with timeout",
+            which.verb()
+        );
         Error::new(ErrorKind::Lock, message)
     }
 
@@ -271,10 +277,10 @@ mod tests {
         assert!(!first.is_alone() && !second.is_alone());
         let turn = write_turn(&first);
         let sync = second.take_turn(TurnKind::Sync, Duration::ZERO).unwrap();
-        let error = refused(&second, Duration::ZERO);
-        assert!(error.message().ends_with("found it taken by another object of this process"));
-        let error = refused(&second, SHORT);
-        assert!(error.message().ends_with("of this process for 0.15 seconds"), "{error}");
+        for timeout in [Duration::ZERO, SHORT] {
+            let error = refused(&second, timeout);
+            assert!(error.message().contains("found that another object of this process has it"));
+        }
         let error = refused(&first, LONG);
         assert!(error.message().contains("this handle has it"), "{error}");
         drop((turn, sync));
@@ -284,17 +290,10 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_gets_the_turn_when_it_is_given_back_and_may_end_the_waiting() {
+    fn who_waits_gets_the_turn_when_it_is_given_back() {
         let file = Scratch::new("waits");
         let [first, second] = [join(&file.0), join(&file.0)];
         let turn = write_turn(&first);
-        let mut looks = 0;
-        let mut check = || {
-            looks += 1;
-            if looks == 3 { Err(Error::new(ErrorKind::Argument, "enough")) } else { Ok(()) }
-        };
-        let error = second.take_turn_with(TurnKind::Write, LONG, &mut check).unwrap_err();
-        assert_eq!((error.message(), looks), ("enough", 3));
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| drop(write_turn(&second)));
             std::thread::sleep(SHORT);
@@ -395,7 +394,7 @@ mod tests {
         other.ask("take");
         other.signal(Signal::STOP);
         let error = refused(&handle, Duration::from_millis(400));
-        let holder = format!("found it taken by process {} (", other.process.id());
+        let holder = format!("found that process {} (", other.process.id());
         assert!(error.message().contains(&holder), "{error}");
         assert!(!handle.is_alone());
         assert_eq!(handle.sweep(), 0);

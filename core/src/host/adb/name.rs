@@ -51,6 +51,8 @@ impl DatabaseName {
         let options = OpenOptions {
             create: writes && tuning.has_mode(b'c'),
             read_only: !is_in_memory && !writes,
+            // As in Tokyo Cabinet, one process writes.
+            exclusive: !is_in_memory && writes,
             sync: tuning.sync()?,
             // Tokyo Cabinet waits as long as it takes.
             timeout: if tuning.has_mode(b'f') { Duration::ZERO } else { Duration::MAX },

@@ -3,22 +3,24 @@
 //! The host's lock guards the handle: it is used by one thread at a time, but for work that is told to run without that
 //! lock. Such work takes long, and keeps the table for its caller meanwhile ([`Turn`]); so does a transaction.
 
+mod changes;
 mod content;
 mod dumps;
 mod operations;
 mod steps;
 mod transaction;
+mod waiting;
 mod walk;
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub use content::{AnySnapshot, Entry, TableContent};
 pub(super) use operations::BackupProgress;
 pub use steps::step_by_step;
-pub use transaction::TransactionId;
+pub use transaction::{TransactionId, TriedBegin};
+pub use waiting::wait_for_writer;
 pub use walk::EntryWalk;
 
 use transaction::Transactions;
@@ -72,6 +74,8 @@ pub struct TableHandle<C> {
     values: Cell<ValueType>,
     /// True if the end of a transaction waits for a disk.
     commits_wait: Cell<bool>,
+    /// Longest wait for another process that writes the file.
+    timeout: Cell<Duration>,
     reported: Reported,
 }
 
@@ -107,21 +111,29 @@ impl<C: Clone> TableHandle<C> {
             path: RefCell::default(),
             values: Cell::new(ValueType::BYTES),
             commits_wait: Cell::new(false),
+            timeout: Cell::new(Duration::ZERO),
             reported: Reported { bytes: Cell::new(0), changes_left: Cell::new(CHANGES_MIN) },
         }
     }
 
     /// Replaces the table with that of a file, which was opened with `options`.
-    pub fn move_to_file(&self, table: FileTable, options: OpenOptions) {
+    pub fn move_to_file(&self, mut table: FileTable, options: OpenOptions) {
+        table.as_table_mut().set_timeout(options.timeout);
         self.values.set(table.as_table().values());
         self.content.replace(TableContent::File(table));
         self.is_in_file.set(true);
         self.commits_wait.set(options.sync == SyncMode::Commit);
+        self.timeout.set(options.timeout);
     }
 
     /// Notes where the file is, wherever the process goes afterwards.
     pub fn note_path(&self, path: &Path) {
         self.path.replace(std::path::absolute(path).ok());
+    }
+
+    /// Returns the longest wait for another process that writes the file.
+    pub fn timeout(&self) -> Duration {
+        self.timeout.get()
     }
 
     /// Returns the kind of the table.
@@ -241,7 +253,7 @@ impl<C: Clone> TableHandle<C> {
         }
         while self.is_in_file.get() && self.look(|content| Ok(content.table()?.is_busy()))? {
             // Any lookup waits for that thread.
-            self.change_at_length(host, |content| content.table()?.contains(&[]))?;
+            self.work_in_turn(host, |content| content.table()?.contains(&[]))?;
         }
         Ok(())
     }
@@ -262,76 +274,6 @@ impl<C: Clone> TableHandle<C> {
         guard(|| work(&content))
     }
 
-    /// Changes the table by something brief.
-    fn change<H: TurnHost<Caller = C>, R>(
-        &self,
-        host: &H,
-        work: impl FnOnce(&mut TableContent) -> Result<R>,
-    ) -> Outcome<R, H> {
-        self.wait(host)?;
-        let mut content = self.content.try_borrow_mut().map_err(|_| used_by_itself())?;
-        let outcome = guard(|| work(&mut content));
-        drop(content);
-        if self.note_change() {
-            self.report_memory(host);
-        }
-        Ok(outcome?)
-    }
-
-    /// Changes the table without the host's lock, while no other caller can use it.
-    pub fn change_at_length<H: TurnHost<Caller = C>, R: Send>(
-        &self,
-        host: &H,
-        work: impl FnMut(&mut TableContent) -> Result<R> + Send,
-    ) -> Outcome<R, H> {
-        let is_taken_now = self.take_turn(host)?;
-        let outcome = self.work_at_length(host, work);
-        self.take_abandoned_back(host);
-        if is_taken_now {
-            self.turn.give_back(host)?;
-        }
-        self.report_memory(host);
-        outcome
-    }
-
-    fn work_at_length<H: TurnHost<Caller = C>, R: Send>(
-        &self,
-        host: &H,
-        mut work: impl FnMut(&mut TableContent) -> Result<R> + Send,
-    ) -> Outcome<R, H> {
-        let mut content = self.content.try_borrow_mut().map_err(|_| used_by_itself())?;
-        let content = Mutex::new((&mut *content, &mut work));
-        let run = || {
-            let mut locked = content.lock().unwrap_or_else(PoisonError::into_inner);
-            let (content, work) = &mut *locked;
-            guard(|| work(content))
-        };
-        Ok(host.wait_to_the_end(&run).map_err(Failure::Host)??)
-    }
-
-    /// Changes the table with or without the host's lock, whichever is better.
-    pub fn change_by_cost<H: TurnHost<Caller = C>, R: Send>(
-        &self,
-        host: &H,
-        cost: Cost,
-        mut work: impl FnMut(&mut dyn Table) -> Result<R> + Send,
-    ) -> Outcome<R, H> {
-        self.change_content_by_cost(host, cost, |content| work(content.table_mut()?))
-    }
-
-    fn change_content_by_cost<H: TurnHost<Caller = C>, R: Send>(
-        &self,
-        host: &H,
-        cost: Cost,
-        work: impl FnMut(&mut TableContent) -> Result<R> + Send,
-    ) -> Outcome<R, H> {
-        self.wait(host)?;
-        match cost == Cost::Long || self.look(|content| Ok(content.table()?.waits_for_disk()))? {
-            true => self.change_at_length(host, work),
-            false => self.change(host, work),
-        }
-    }
-
     /// Asks the table with or without the host's lock, whichever is better. As for [`Self::read`], a strand of the thread
     /// whose transaction is open need not wait.
     fn read_by_cost<H: TurnHost<Caller = C>, R: Send>(
@@ -347,7 +289,7 @@ impl<C: Clone> TableHandle<C> {
         match self.turn.is_held_by_other_strand(host).map_err(Failure::Host)? {
             // The turn is of this thread, so nobody uses the table meanwhile.
             true => self.work_at_length(host, work),
-            false => self.change_at_length(host, work),
+            false => self.work_in_turn(host, work),
         }
     }
 
@@ -391,9 +333,6 @@ fn used_by_itself() -> Error {
     Error::internal("a table that is in use while it is used")
 }
 
-/// Longest wait for a writer at one time, before the host handles interrupts.
-const WAIT_MAX: Duration = Duration::from_millis(50);
-
 /// Opens the table at `path` as [`file::open`] does, without the host's lock, and so that the host can interrupt the
 /// waiting for another writer.
 pub fn open<H: TurnHost>(
@@ -402,15 +341,10 @@ pub fn open<H: TurnHost>(
     kind: Option<TableKind>,
     options: OpenOptions,
 ) -> Outcome<FileTable, H> {
-    let begin = Instant::now();
-    loop {
-        let left = options.timeout.saturating_sub(begin.elapsed());
-        let options = OpenOptions { timeout: left.min(WAIT_MAX), ..options };
+    wait_for_writer(host, options.timeout, |slice| {
+        let options = OpenOptions { timeout: slice, ..options };
         let opened = host.wait_to_the_end(&|| file::open(path, kind, options));
         host.check_interrupts().map_err(Failure::Host)?;
-        match opened.map_err(Failure::Host)? {
-            Err(error) if error.kind() == ErrorKind::Lock && !left.is_zero() => (),
-            opened => return Ok(opened?),
-        }
-    }
+        Ok(opened.map_err(Failure::Host)??)
+    })
 }

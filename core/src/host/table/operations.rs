@@ -20,7 +20,7 @@ impl<C: Clone> TableHandle<C> {
             let mut closed = std::mem::replace(content, TableContent::Closed);
             closed.table_mut().and_then(|table| table.close())
         };
-        let ended = self.change_at_length(host, close);
+        let ended = self.work_in_turn(host, close);
         // An interrupt that came before it leaves nothing open: who closes a table has no second way to do it.
         if matches!(ended, Err(Failure::Host(_))) && !self.is_in_use(host)? {
             close(&mut *self.content.try_borrow_mut().map_err(|_| used_by_itself())?)?;
@@ -148,8 +148,8 @@ impl<C: Clone> TableHandle<C> {
 
     /// As [`Table::sync`](crate::table::Table::sync).
     pub fn sync<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
-        let cost = Cost::Brief.or_long_if(self.is_in_file());
-        self.change_by_cost(host, cost, |table| table.sync())
+        // Others may write meanwhile, so it needs no turn of theirs.
+        self.work_in_turn(host, |content| content.table_mut()?.sync())
     }
 
     /// As [`Table::compact`](crate::table::Table::compact).

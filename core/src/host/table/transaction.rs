@@ -1,8 +1,9 @@
 //! Transactions of one caller, which end whole or not at all however the caller leaves them.
 
 use std::cell::{Cell, RefCell};
+use std::time::Duration;
 
-use super::super::failure::{Failure, Outcome};
+use super::super::failure::{Failure, Outcome, guard};
 use super::super::turn::TurnHost;
 use super::{Cost, TableHandle};
 use crate::error::{Error, ErrorKind, Result};
@@ -11,6 +12,17 @@ use crate::table::Table;
 /// A transaction that was begun, among all of its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TransactionId(u64);
+
+/// Result of trying to begin a transaction.
+#[derive(Debug)]
+pub enum TriedBegin {
+    /// It has begun.
+    Begun(TransactionId),
+    /// Another caller has the table.
+    InUse,
+    /// Another process has the turn to write the file; the error names it.
+    Elsewhere(Error),
+}
 
 /// The transactions of a table.
 #[derive(Default)]
@@ -52,18 +64,20 @@ impl Transactions {
 impl<C: Clone> TableHandle<C> {
     /// Begins a transaction, or a savepoint in one. The table is this caller's until the outermost ends.
     pub fn begin<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<TransactionId, H> {
-        let is_outermost = self.take_turn(host)?;
-        self.begin_in_turn(host, is_outermost)
+        self.in_file_turn(host, || {
+            let is_outermost = self.take_turn(host)?;
+            self.begin_in_turn(host, is_outermost)
+        })
     }
 
-    /// Begins a transaction as [`Self::begin`] does, where nobody else has the table; `None` where somebody does.
-    pub fn try_begin<H: TurnHost<Caller = C>>(
-        &self,
-        host: &H,
-    ) -> Outcome<Option<TransactionId>, H> {
-        match self.try_take_turn(host)? {
-            Some(is_outermost) => self.begin_in_turn(host, is_outermost).map(Some),
-            None => Ok(None),
+    /// Begins a transaction as [`Self::begin`] does, if it need not wait.
+    pub fn try_begin<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<TriedBegin, H> {
+        let Some(is_outermost) = self.try_take_turn(host)? else { return Ok(TriedBegin::InUse) };
+        match self.begin_in_turn(host, is_outermost) {
+            Err(Failure::Core(error)) if error.kind() == ErrorKind::Lock => {
+                Ok(TriedBegin::Elsewhere(error))
+            }
+            begun => begun.map(TriedBegin::Begun),
         }
     }
 
@@ -72,14 +86,20 @@ impl<C: Clone> TableHandle<C> {
         host: &H,
         is_outermost: bool,
     ) -> Outcome<TransactionId, H> {
-        let begun = self.change_by_cost(host, Cost::Brief, |table| table.begin());
+        let begun = self.changed(|content| {
+            let table = content.table_mut()?;
+            table.take_turn(Some(Duration::ZERO))?;
+            let begun = guard(|| table.begin());
+            table.give_turn_back();
+            begun
+        });
         match begun {
             Ok(()) => Ok(self.transactions.add()),
-            Err(failure) => {
+            Err(error) => {
                 if is_outermost {
                     self.turn.give_back(host)?;
                 }
-                Err(failure)
+                Err(error.into())
             }
         }
     }
@@ -192,6 +212,9 @@ impl<C: Clone> TableHandle<C> {
         depth: usize,
         keep: bool,
     ) -> Outcome<(), H> {
+        if self.look(|content| Ok(content.table()?.depth() <= depth))? {
+            return Ok(());
+        }
         let end = |table: &mut dyn Table| -> Result<()> {
             while table.depth() > depth {
                 match keep {

@@ -1,9 +1,15 @@
 //! Content of the payload of a transport protocol: only of the packet that it begins in, without joining streams.
 
+mod client_hello;
 mod dns;
 mod http;
+mod ja4;
+mod names;
+mod quic;
 mod tls;
 
+use self::client_hello::{Carrier, ClientHello};
+pub(crate) use self::names::ConversationNames;
 use super::net::proto;
 use super::{Field, Packet};
 use crate::batch::Value;
@@ -12,10 +18,40 @@ use crate::batch::Value;
 #[derive(Debug)]
 pub(super) enum Application {
     Dns(dns::DnsMessage),
-    /// The server name of a TLS ClientHello.
-    Tls(String),
+    Tls(TlsClient),
     /// The Host header of an HTTP request.
     Http(String),
+}
+
+/// A client of TLS, as its ClientHello tells of it.
+#[derive(Debug)]
+pub(super) struct TlsClient {
+    server_name: Option<String>,
+    version: String,
+    protocols: Option<String>,
+    ja4: Option<String>,
+}
+
+impl TlsClient {
+    fn of(hello: ClientHello, carrier: Carrier) -> Self {
+        TlsClient {
+            version: hello.version_text(),
+            protocols: hello.protocols_text(),
+            ja4: hello.ja4(carrier),
+            server_name: hello.server_name,
+        }
+    }
+
+    fn value(&self, field: Field) -> Value<'_> {
+        let text = match field {
+            Field::TlsSni => self.server_name.as_deref(),
+            Field::TlsVersion => Some(self.version.as_str()),
+            Field::TlsAlpn => self.protocols.as_deref(),
+            Field::Ja4 => self.ja4.as_deref(),
+            _ => None,
+        };
+        text.map_or(Value::Null, Value::Text)
+    }
 }
 
 impl Application {
@@ -23,9 +59,14 @@ impl Application {
     pub(super) fn of(packet: &Packet, payload: &[u8]) -> Option<Self> {
         match packet.proto()? {
             proto::UDP if is_dns(packet) => dns::DnsMessage::read(payload).map(Application::Dns),
+            proto::UDP if packet.has(Field::PayloadLen) => {
+                let hello = quic::client_hello(payload)?;
+                Some(Application::Tls(TlsClient::of(hello, Carrier::Quic)))
+            }
             proto::TCP if packet.has(Field::TcpFlags) => match payload.first()? {
                 &tls::HANDSHAKE | &tls::CHANGE_CIPHER_SPEC => {
-                    tls::server_name(payload).map(Application::Tls)
+                    let hello = tls::client_hello(payload)?;
+                    Some(Application::Tls(TlsClient::of(hello, Carrier::Tcp)))
                 }
                 _ => http::host(payload).map(Application::Http),
             },
@@ -37,7 +78,7 @@ impl Application {
     pub(super) fn value(&self, field: Field) -> Value<'_> {
         match (self, field) {
             (Application::Dns(message), field) => message.value(field),
-            (Application::Tls(name), Field::TlsSni) => Value::Text(name),
+            (Application::Tls(client), field) => client.value(field),
             (Application::Http(host), Field::HttpHost) => Value::Text(host),
             _ => Value::Null,
         }

@@ -1,45 +1,20 @@
-//! The server name of a TLS ClientHello (RFC 8446, section 4.1.2; RFC 6066, section 3), as far as the packet has it.
+//! Records of TLS (RFC 8446, section 5.1), as far as a packet has them.
 
 use std::borrow::Cow;
 
-use crate::wire::{Endian::Big, Reader};
+use super::client_hello::ClientHello;
+use crate::wire::Reader;
 
 /// Types of records (RFC 8446, section 5.1): a handshake, and one that may stand before the second ClientHello of a
 /// connection (appendix D.4).
 pub(super) const HANDSHAKE: u8 = 22;
 pub(super) const CHANGE_CIPHER_SPEC: u8 = 20;
 
-const CLIENT_HELLO: u8 = 1;
 const VERSION_MAJOR: u8 = 3;
-const SERVER_NAME: u16 = 0;
-const HOST_NAME: u8 = 0;
 
-/// The server name of the ClientHello that `payload` begins with.
-pub(super) fn server_name(payload: &[u8]) -> Option<String> {
-    let handshake = handshake(payload)?;
-    let mut reader = Reader::new(&handshake);
-    let [message, len_high, len_middle, len_low] = reader.array()?;
-    if message != CLIENT_HELLO {
-        return None;
-    }
-    reader.limit(u32::from_be_bytes([0, len_high, len_middle, len_low]) as usize);
-    // Version and random, session id, cipher suites, compression methods.
-    reader.take(2 + 32)?;
-    let [session_id_len] = reader.array()?;
-    reader.take(session_id_len.into())?;
-    let cipher_suites_len = reader.u16(Big)?;
-    reader.take(cipher_suites_len.into())?;
-    let [compression_len] = reader.array()?;
-    reader.take(compression_len.into())?;
-    let extensions_len = reader.u16(Big)?;
-    reader.limit(extensions_len.into());
-    loop {
-        let (kind, len) = (reader.u16(Big)?, reader.u16(Big)?);
-        let extension = reader.take(len.into())?;
-        if kind == SERVER_NAME {
-            return host_name(extension);
-        }
-    }
+/// The ClientHello that `payload` begins with.
+pub(super) fn client_hello(payload: &[u8]) -> Option<ClientHello> {
+    ClientHello::read(&handshake(payload)?)
 }
 
 /// The bytes of the handshake that `payload` begins with, as far as it has them. A sender may part a message into
@@ -71,23 +46,14 @@ fn record<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
     reader.take(len.min(reader.remaining()))
 }
 
-/// The first host name of a list of server names.
-fn host_name(extension: &[u8]) -> Option<String> {
-    let mut reader = Reader::new(extension);
-    let list_len = reader.u16(Big)?;
-    reader.limit(list_len.into());
-    loop {
-        let ([kind], len) = (reader.array()?, reader.u16(Big)?);
-        let name = reader.take(len.into())?;
-        if kind == HOST_NAME {
-            return Some(String::from_utf8_lossy(name).into_owned());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::app::client_hello::CLIENT_HELLO;
+
+    fn server_name(payload: &[u8]) -> Option<String> {
+        client_hello(payload)?.server_name
+    }
 
     /// The handshake message of a ClientHello with these extensions.
     fn message(extensions: &[(u16, &[u8])]) -> Vec<u8> {

@@ -5,6 +5,7 @@ mod sctp;
 mod tcp;
 mod udp;
 
+pub(crate) use self::tcp::TcpHeader;
 use super::net::IpPayload;
 use super::{Field, FieldSet, PacketWalk};
 

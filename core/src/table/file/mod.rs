@@ -7,11 +7,11 @@ mod options;
 mod random;
 mod removal;
 mod repair;
+mod sharing;
 mod tree_table;
 
 pub use claim::Claim;
 pub use hash_table::{Check, HashTable};
-pub(super) use hash_table::{index_name, publish_index};
 pub(super) use open::kind_of_file;
 pub use open::{FileTable, TableKind, holds_something, open};
 pub use options::{OpenOptions, SyncMode};

@@ -3,7 +3,8 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::error::excerpt;
+use crate::error::{ErrorKind, excerpt};
+use crate::files::StorageMode;
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 use crate::table::ValueType;
 use crate::{Error, Result};
@@ -42,6 +43,9 @@ impl FromStr for SyncMode {
     }
 }
 
+/// Longest wait for another writer, where no other is asked for.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
 /// Options of opening a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenOptions {
@@ -49,6 +53,9 @@ pub struct OpenOptions {
     pub create: bool,
     /// Never write to the file, and read beside others who do.
     pub read_only: bool,
+    /// Let nobody else write to the file while it is open. Without it, all who have it open write by turns, a transaction
+    /// each.
+    pub exclusive: bool,
     /// Check all of the file before it is used, which takes as long as reading it. Without it, damage
     /// is found when the damaged part is read.
     ///
@@ -58,7 +65,7 @@ pub struct OpenOptions {
     pub verify: bool,
     /// When commits are made to last.
     pub sync: SyncMode,
-    /// Time to wait for another writer to go; none by default.
+    /// Longest wait for another writer: to end its transaction, or to close a file that it has open exclusively.
     pub timeout: Duration,
     /// Type of the values: that of a new file, and the one that an existing file must have. Without it, a new file's
     /// are bytes, and of an existing file any will do.
@@ -70,11 +77,35 @@ impl Default for OpenOptions {
         OpenOptions {
             create: false,
             read_only: false,
+            exclusive: false,
             verify: false,
             sync: SyncMode::Interval,
-            timeout: Duration::ZERO,
+            timeout: TIMEOUT,
             values: Some(ValueType::BYTES),
         }
+    }
+}
+
+impl OpenOptions {
+    /// The way in which the file is opened to write.
+    pub(super) fn storage_mode(self) -> StorageMode {
+        if self.exclusive { StorageMode::Write } else { StorageMode::Share }
+    }
+
+    /// The options with which a forked child opens what its parent has open. What the parent has for itself it can only
+    /// read.
+    pub(super) fn in_child(self) -> OpenOptions {
+        let read_only = self.read_only || self.exclusive;
+        OpenOptions { read_only, exclusive: false, create: false, verify: false, ..self }
+    }
+
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if one option excludes another.
+    pub(super) fn check(self) -> Result<()> {
+        if self.exclusive && self.read_only {
+            let message = "expected exclusive or read_only, found both: who only reads keeps nobody from writing";
+            return Err(Error::new(ErrorKind::Argument, message));
+        }
+        Ok(())
     }
 }
 
@@ -93,6 +124,12 @@ impl NamedOptions for OpenOptions {
             summary: "Read beside others who write",
         },
         OptionSpec {
+            name: "exclusive",
+            kind: OptionKind::Flag,
+            default: "false",
+            summary: "Let nobody else write while it is open",
+        },
+        OptionSpec {
             name: "sync",
             kind: OptionKind::Choice(SyncMode::NAMES),
             default: "interval",
@@ -102,8 +139,9 @@ impl NamedOptions for OpenOptions {
         OptionSpec {
             name: "timeout",
             kind: OptionKind::Seconds,
-            default: "0",
-            summary: "Seconds to wait for another writer to close the file",
+            default: "10",
+            summary: "Longest wait in seconds for another writer: to end its transaction, or to close a file that it has for \
+                      itself",
         },
         OptionSpec {
             name: "verify",
@@ -117,6 +155,7 @@ impl NamedOptions for OpenOptions {
         match name {
             "create" => self.create = setting.flag()?,
             "read_only" => self.read_only = setting.flag()?,
+            "exclusive" => self.exclusive = setting.flag()?,
             "sync" => self.sync = setting.parsed()?,
             "timeout" => {
                 // A century is for ever: as long as there are times.

@@ -1,6 +1,7 @@
 //! Taking back a table file that was made for nothing.
 
 use std::path::Path;
+use std::time::Duration;
 
 use super::options::{OpenOptions, SyncMode};
 use super::tree_table::TreeTable;
@@ -14,9 +15,14 @@ use crate::table::Table;
 /// Returns the errors of opening and removing the file.
 pub fn remove_untouched(path: &Path, entries_max: u64) -> Result<bool> {
     let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-    // Opened to write, so that no other writer is let in before the name is gone.
-    let mut table =
-        TreeTable::open(path, OpenOptions { sync: SyncMode::Never, ..OpenOptions::default() })?;
+    // No other writer is let in before the name is gone.
+    let options = OpenOptions {
+        exclusive: true,
+        timeout: Duration::ZERO,
+        sync: SyncMode::Never,
+        ..OpenOptions::default()
+    };
+    let mut table = TreeTable::open(path, options)?;
     let is_untouched = !is_link && table.len()? <= entries_max;
     if is_untouched {
         let removed = std::fs::remove_file(path);

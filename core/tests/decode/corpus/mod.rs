@@ -8,6 +8,7 @@
 mod applications;
 mod compare;
 mod custom_blocks;
+mod flow_features;
 mod follow;
 mod oracle;
 mod rules;

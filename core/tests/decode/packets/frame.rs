@@ -29,6 +29,9 @@ fn told(captured: &[u8]) -> String {
         Field::DnsAnswers,
         Field::TlsSni,
         Field::HttpHost,
+        Field::TlsVersion,
+        Field::TlsAlpn,
+        Field::Ja4,
     ];
     let told = fields.into_iter().filter(|field| !frame.value(*field).is_null());
     let told = told.map(|field| format!("{}={}", field.name(), frame.value(field)));
@@ -122,12 +125,14 @@ fn http_and_tls_are_read_on_any_port() {
         &hex("00 0002 1301 01 00 001a 0000 0016 0014 00 0011"),
         b"secure.example.or",
     ]);
-    assert_eq!(told(&segment(&hello)), "tls_sni=secure.example.or");
+    let client =
+        "tls_sni=secure.example.or tls_version=1.2 ja4=t12d010100_0f2cb44170f4_000000000000";
+    assert_eq!(told(&segment(&hello)), client);
     assert_eq!(told(&segment(&join(&[b"\r\n", request]))), "http_host=example.org:8080");
     let (first, second) = hello[5..].split_at(60);
     let record = |part: &[u8]| join(&[&hex("16 0301 00"), &[part.len() as u8], part]);
     let in_two_records = segment(&join(&[&record(first), &record(second)]));
-    assert_eq!(told(&in_two_records), "tls_sni=secure.example.or");
+    assert_eq!(told(&in_two_records), client);
     assert_eq!(told(&segment(b"")), "");
     assert_eq!(told(&ethernet_frame(IPV4, &ipv4(17, &udp(1, 2, request)))), "");
 }
@@ -198,7 +203,7 @@ fn random_frame(random: &mut Random) -> (Packet, Vec<u8>, Option<String>) {
 }
 
 /// Fields that no sample has: the tests above have frames with them.
-const NOT_IN_SAMPLES: &[Field] = &[Field::TlsSni];
+const NOT_IN_SAMPLES: &[Field] = &[Field::TlsSni, Field::TlsVersion, Field::TlsAlpn, Field::Ja4];
 
 #[test]
 fn every_field_has_values_in_the_samples() {

@@ -38,7 +38,7 @@ pub(super) struct CArray {
     pub(super) length: i64,
     pub(super) null_count: i64,
     offset: i64,
-    n_buffers: i64,
+    pub(super) n_buffers: i64,
     pub(super) n_children: i64,
     buffers: *mut *const c_void,
     pub(super) children: *mut *mut CArray,
@@ -134,7 +134,19 @@ impl CArray {
         unsafe { std::slice::from_raw_parts(self.children.cast(), self.n_children as usize) }
     }
 
-    fn buffer<T: Copy>(&self, place: usize, index: usize) -> T {
+    /// Takes a child over, as the specification allows.
+    pub(super) fn take_child(&self, place: usize) -> CArray {
+        let mut taken = MaybeUninit::<CArray>::uninit();
+        // SAFETY: the child is alive, and is told that it was taken over.
+        unsafe {
+            let child = *self.children.add(place);
+            std::ptr::copy_nonoverlapping(child, taken.as_mut_ptr(), 1);
+            (*child).release = None;
+            taken.assume_init()
+        }
+    }
+
+    pub(super) fn buffer<T: Copy>(&self, place: usize, index: usize) -> T {
         assert!((place as i64) < self.n_buffers);
         // SAFETY: the specification says how long the buffer is.
         unsafe { (*self.buffers.add(place)).cast::<T>().add(index).read() }
@@ -241,7 +253,9 @@ pub(super) fn expected(
         (DataType::Bool, _) => "b",
         (DataType::Text | DataType::Json, _) => "U",
         (DataType::Bytes, _) => "Z",
-        (DataType::TimeUs, _) => panic!("no field has it"),
+        (DataType::TimeUs | DataType::List | DataType::Struct | DataType::Map, _) => {
+            panic!("no field has it")
+        }
     };
     let text = match value {
         Value::Null => "null".to_owned(),

@@ -227,12 +227,14 @@ fn changes_while_a_value_is_shown_or_a_table_is_walked_are_not_seen_by_the_walk(
 }
 
 #[test]
-fn readers_follow_a_writer_and_a_second_writer_is_locked_out() {
+fn readers_follow_a_writer_and_a_second_writer_is_locked_out_of_a_table_that_is_opened_exclusively()
+{
     let path = path("lock");
-    let mut writer = TreeTable::open(&path, CREATE).unwrap();
+    let exclusive = OpenOptions { exclusive: true, ..CREATE };
+    let mut writer = TreeTable::open(&path, exclusive).unwrap();
     let reader = TreeTable::open(&path, READ).unwrap();
     assert!(reader.is_empty().unwrap());
-    for options in [CREATE, WRITE] {
+    for options in [CREATE, WRITE, exclusive] {
         let error = TreeTable::open(&path, options).unwrap_err();
         assert_eq!((error.kind(), error.file()), (ErrorKind::Lock, path.to_str()));
     }
@@ -255,7 +257,7 @@ fn readers_follow_a_writer_and_a_second_writer_is_locked_out() {
 #[test]
 fn a_writer_waits_for_another_as_long_as_it_is_told() {
     let path = path("wait");
-    let first = TreeTable::open(&path, CREATE).unwrap();
+    let first = TreeTable::open(&path, OpenOptions { exclusive: true, ..CREATE }).unwrap();
     let patient = OpenOptions { timeout: std::time::Duration::from_secs(60), ..WRITE };
     std::thread::scope(|scope| {
         let second = scope.spawn(|| TreeTable::open(&path, patient).map(drop));

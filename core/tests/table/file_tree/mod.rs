@@ -10,6 +10,7 @@ mod disks;
 mod model;
 mod processes;
 mod sharing;
+mod turns;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,6 +23,7 @@ use bytewright::table::{KeyRange, OrderedSnapshot, OrderedTable, Scan};
 const CREATE: OpenOptions = OpenOptions {
     create: true,
     read_only: false,
+    exclusive: false,
     verify: false,
     sync: SyncMode::Commit,
     timeout: Duration::ZERO,

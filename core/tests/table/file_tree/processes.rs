@@ -30,7 +30,7 @@ fn the_writer_of_other_tests() {
         _ => SyncMode::Interval,
     };
     let patient = Duration::from_secs(60);
-    let options = OpenOptions { sync, timeout: patient, ..CREATE };
+    let options = OpenOptions { exclusive: true, sync, timeout: patient, ..CREATE };
     let mut table = TreeTable::open(path, options).unwrap();
     let mut number = numbers(&table).last().copied().unwrap_or_default();
     println!("\nbegun {number}");
@@ -120,7 +120,8 @@ fn a_reader_beside_a_writer_sees_whole_commits_in_their_order() {
     let mut writer = Writer::start(&path, "commit");
     writer.hear("begun");
     let reader = TreeTable::open(&path, READ).unwrap();
-    let error = TreeTable::open(&path, WRITE).unwrap_err();
+    let exclusive = OpenOptions { exclusive: true, ..WRITE };
+    let error = TreeTable::open(&path, exclusive).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Lock);
     if cfg!(target_os = "linux") {
         let holder = format!("found it locked by process {} (", writer.process.id());

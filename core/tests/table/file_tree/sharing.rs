@@ -142,6 +142,34 @@ fn a_scan_without_the_right_to_keep_its_pages_is_whole_or_says_that_they_were_wr
 }
 
 #[test]
+fn a_snapshot_of_a_commit_that_was_never_synced_is_whole_after_a_later_one_was() {
+    let path = path("never_synced");
+    let options = OpenOptions { sync: SyncMode::Never, ..CREATE };
+    let mut writer = TreeTable::open(&path, options).unwrap();
+    let reader = TreeTable::open(&path, READ).unwrap();
+    let fill = |writer: &mut TreeTable, number: u8| {
+        writer.begin().unwrap();
+        for key in 0..500_u32 {
+            let len = if key % 50 == 0 { 9000 } else { 50 };
+            writer.put(&key.to_be_bytes(), &vec![number; len]).unwrap();
+        }
+        writer.commit().unwrap();
+    };
+    fill(&mut writer, 0);
+    writer.sync().unwrap();
+    fill(&mut writer, 1);
+    // It reads no page before they were replaced, and those that replaced them were synced.
+    let snapshot = reader.ordered_snapshot().unwrap();
+    fill(&mut writer, 2);
+    writer.sync().unwrap();
+    let entries = rest(snapshot.scan().unwrap()).unwrap();
+    assert!(
+        entries.len() == 500
+            && entries.iter().all(|(_, value)| value.iter().all(|byte| *byte == 1))
+    );
+}
+
+#[test]
 fn repairing_makes_the_root_that_is_whole_count() {
     let path = path("repaired");
     let mut table = TreeTable::open(&path, CREATE).unwrap();

@@ -1,5 +1,6 @@
 //! Random schemas, and messages that nearly follow them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytewright::thrift::{
@@ -22,15 +23,20 @@ const DEPTH: usize = 4;
 impl Inventor {
     /// Of all types.
     pub(crate) fn new(random: &mut Random) -> Inventor {
-        Inventor::of(random, false)
+        Inventor::of(random, false, true)
+    }
+
+    /// Of all types, with structs that hold those behind them only.
+    pub(crate) fn without_recursion(random: &mut Random) -> Inventor {
+        Inventor::of(random, false, false)
     }
 
     /// Without unions and uuids, which old libraries do not read as new ones do.
     pub(crate) fn plain(random: &mut Random) -> Inventor {
-        Inventor::of(random, true)
+        Inventor::of(random, true, true)
     }
 
-    fn of(random: &mut Random, is_plain: bool) -> Inventor {
+    fn of(random: &mut Random, is_plain: bool, is_recursive: bool) -> Inventor {
         let mut schema = ThriftSchema::new();
         schema.add_enum(EnumSchema { name: "Enum".into(), values: vec![("ONE".into(), 1)] });
         let kinds = [StructKind::Struct, StructKind::Exception, StructKind::Union];
@@ -40,7 +46,8 @@ impl Inventor {
             schema.declare_struct(format!("Struct{number}"), kind);
         }
         for number in 0..count {
-            let fields = fields(random, count, is_plain);
+            let first = if is_recursive { 0 } else { number + 1 };
+            let fields = fields(random, first..count, is_plain);
             schema.define_struct(StructId(number as u32), fields).expect("all differ");
         }
         let schema = Arc::new(schema);
@@ -178,19 +185,19 @@ impl Inventor {
     }
 }
 
-fn fields(random: &mut Random, structs: usize, is_plain: bool) -> Vec<FieldSchema> {
+fn fields(random: &mut Random, structs: Range<usize>, is_plain: bool) -> Vec<FieldSchema> {
     let ids: Vec<i16> = match random.below(4) {
         0 => vec![1, 2, 300, 301, 17, 2000],
         1 => vec![-2, 5, 3, 1, 20, 0],
         _ => (1..=random.below(14) as i16).collect(),
     };
     let field = |(number, id): (usize, &i16), random: &mut Random| {
-        FieldSchema::new(*id, format!("field{number}"), value_type(random, structs, 2, is_plain))
+        FieldSchema::new(*id, format!("field{number}"), value_type(random, &structs, 2, is_plain))
     };
     ids.iter().enumerate().map(|named| field(named, random)).collect()
 }
 
-fn value_type(random: &mut Random, structs: usize, depth: usize, is_plain: bool) -> Type {
+fn value_type(random: &mut Random, structs: &Range<usize>, depth: usize, is_plain: bool) -> Type {
     let inside = |random: &mut Random| value_type(random, structs, depth - 1, is_plain);
     match random.below(if depth == 0 { 11 } else { 15 }) {
         0 => Type::Bool,
@@ -204,7 +211,8 @@ fn value_type(random: &mut Random, structs: usize, depth: usize, is_plain: bool)
         8 if is_plain => Type::String,
         8 => Type::Uuid,
         9 => Type::Enum(bytewright::thrift::EnumId(0)),
-        10 => Type::Struct(StructId(random.below(structs) as u32)),
+        10 if structs.is_empty() => Type::I64,
+        10 => Type::Struct(StructId((structs.start + random.below(structs.len())) as u32)),
         11 | 12 => Type::list(inside(random)),
         13 => Type::set(inside(random)),
         _ => {

@@ -11,6 +11,7 @@ mod gem;
 mod hostile;
 mod invent;
 mod known;
+mod nested;
 mod projections;
 mod schemas;
 mod tree;

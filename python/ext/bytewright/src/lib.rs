@@ -35,6 +35,7 @@ mod error;
 mod frames;
 mod host;
 mod options;
+mod parquet;
 mod pstore;
 mod reader;
 mod shown;

@@ -95,6 +95,11 @@ impl Capture {
         error::damage(ruby, this.session.damage().as_ref())
     }
 
+    /// Reason why the index of the capture was not used, or not made; nil where there was none.
+    fn index_fault(ruby: &Ruby, this: &Self) -> Result<Value, Error> {
+        error::damage(ruby, this.session.index_fault().as_ref())
+    }
+
     fn close(ruby: &Ruby, this: &Self) -> Result<(), Error> {
         this.memory.set(0);
         this.session.close(&RubyHost::new(ruby))
@@ -121,6 +126,11 @@ impl Capture {
     /// Packets one by one; `fields` are those of `each_row`.
     fn read_frames(ruby: &Ruby, this: &Self, fields: RArray) -> Result<Reading, Error> {
         this.start(ruby, fields_named(ruby, fields)?, |session| session.ask(Question::Frames))
+    }
+
+    /// The packet with a number.
+    fn read_frame(ruby: &Ruby, this: &Self, number: u64) -> Result<Reading, Error> {
+        this.start(ruby, Vec::new(), |session| session.ask(Question::Frame(number)))
     }
 
     fn read_columns(
@@ -242,9 +252,11 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("live_counts", method!(Capture::live_counts, 0))?;
     class.define_method("name", method!(Capture::name, 0))?;
     class.define_method("damage", method!(Capture::damage, 0))?;
+    class.define_method("index_fault", method!(Capture::index_fault, 0))?;
     class.define_method("close", method!(Capture::close, 0))?;
     class.define_method("closed?", method!(Capture::is_closed, 0))?;
     class.define_method("read_frames", method!(Capture::read_frames, 1))?;
+    class.define_method("read_frame", method!(Capture::read_frame, 1))?;
     class.define_method("read_columns", method!(Capture::read_columns, 2))?;
     class.define_method("read_counts", method!(Capture::read_counts, 2))?;
     class.define_method("read_flows", method!(Capture::read_flows, 2))?;

@@ -59,15 +59,36 @@ pub(crate) trait Columnar {
         })
     }
 
+    /// Shows `look` the column of that name, which has single values.
+    fn with_single<R>(
+        &self,
+        ruby: &Ruby,
+        name: Symbol,
+        look: impl FnOnce(&Column) -> R,
+    ) -> Result<R, Error> {
+        let looked = self.with(ruby, name, |column| match column.data_type() {
+            nested if nested.is_nested() => Err(nested.name()),
+            _ => Ok(look(column)),
+        })?;
+        let name = name.name()?;
+        looked.map_err(|kind| {
+            let message = format!(
+                "expected a column of single values, found the {kind} :{name}; values(:{name}) has its Arrays and Hashes",
+                name = excerpt(&name)
+            );
+            Error::new(ruby.exception_arg_error(), message)
+        })
+    }
+
     fn packed(ruby: &Ruby, this: &Self, name: Symbol) -> Result<RString, Error> {
-        this.with(ruby, name, |column| match column.data_type() {
+        this.with_single(ruby, name, |column| match column.data_type() {
             DataType::Bool => frozen(ruby.str_from_slice(&bools(column))),
             _ => frozen(ruby.str_from_slice(column.values())),
         })
     }
 
     fn ends(ruby: &Ruby, this: &Self, name: Symbol) -> Result<RString, Error> {
-        this.with(ruby, name, |column| {
+        this.with_single(ruby, name, |column| {
             let bytes: Vec<u8> =
                 column.offsets().iter().flat_map(|end| end.to_le_bytes()).collect();
             frozen(ruby.str_from_slice(&bytes))

@@ -1,5 +1,6 @@
 //! `Bytewright::Flow` and `Bytewright::FlowStore`.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use bytewright::ask::{CaptureMerge, FlowMergeField, FlowQuestion, Question, Run, ToldFlows};
@@ -53,6 +54,10 @@ impl Record for FlowObject {
 
     fn named(name: &str) -> bytewright::Result<FlowField> {
         FlowField::named(name)
+    }
+
+    fn fields(&self) -> Cow<'static, [FlowField]> {
+        self.0.fields().into()
     }
 
     fn field(&self, field: FlowField) -> batch::Value<'_> {

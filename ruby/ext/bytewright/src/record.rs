@@ -1,10 +1,12 @@
 //! Objects whose getters are fields, as the core names them: a flow, a call.
 
-use bytewright::batch::{self, Batch};
+use std::borrow::Cow;
+
+use bytewright::batch::{self, Batch, DataType, Field};
 use magnus::{Error, RArray, RHash, Ruby, Symbol, Value, prelude::*};
 
 use crate::address_texts::AddressTexts;
-use crate::border::{AddressCache, string_of, uuid_text};
+use crate::border::{AddressCache, encoding_index, string_of, uuid_text};
 use crate::error::raised;
 
 /// An object with fields.
@@ -40,10 +42,15 @@ pub(crate) trait Record {
         Self::get(ruby, this, field)
     }
 
-    /// All fields by their names.
+    /// The fields that it has, of all that there are.
+    fn fields(&self) -> Cow<'static, [Self::Field]> {
+        Cow::Borrowed(Self::ALL)
+    }
+
+    /// The fields that it has, by their names.
     fn to_hash(ruby: &Ruby, this: &Self) -> Result<RHash, Error> {
         let hash = ruby.hash_new();
-        for field in Self::ALL {
+        for field in this.fields().iter() {
             hash.aset(ruby.to_symbol(Self::name(*field)), Self::get(ruby, this, *field)?)?;
         }
         Ok(hash)
@@ -66,7 +73,7 @@ pub(crate) fn not_dumped(ruby: &Ruby, class: &str) -> Error {
 }
 
 /// A value as a Ruby object: text and addresses are frozen Strings, the latter from `texts` where there is such a
-/// cache.
+/// cache. A list is an Array, a struct and a map are Hashes, the former with Symbols.
 #[inline]
 pub(crate) fn object_of(
     ruby: &Ruby,
@@ -89,7 +96,56 @@ pub(crate) fn object_of(
         Read::ShortText(text) => frozen(ruby, text.as_str()),
         Read::Bytes(bytes) => string_of(bytes, 0).as_value(),
         Read::Uuid(bytes) => uuid_text(&bytes).as_value(),
+        Read::Nested(nested) => nested_object(ruby, nested, texts)?,
     })
+}
+
+fn nested_object(
+    ruby: &Ruby,
+    nested: batch::NestedValue<'_>,
+    texts: Option<&AddressTexts>,
+) -> Result<Value, Error> {
+    let fields = nested.children();
+    match (nested.data_type(), fields.first().map(Field::children)) {
+        (DataType::Struct, _) => {
+            let hash = ruby.hash_new();
+            for (field, value) in nested.fields() {
+                let object = inner_object(ruby, value, field, texts)?;
+                hash.aset(ruby.to_symbol(field.name()), object)?;
+            }
+            Ok(hash.as_value())
+        }
+        (DataType::Map, Some([key_field, value_field])) => {
+            let hash = ruby.hash_new();
+            for (key, value) in nested.entries() {
+                let key = inner_object(ruby, key, key_field, texts)?;
+                hash.aset(key, inner_object(ruby, value, value_field, texts)?)?;
+            }
+            Ok(hash.as_value())
+        }
+        _ => {
+            let elements = ruby.ary_new_capa(nested.elements().len());
+            for (value, field) in nested.elements().zip(fields.iter().cycle()) {
+                elements.push(inner_object(ruby, value, field, texts)?)?;
+            }
+            Ok(elements.as_value())
+        }
+    }
+}
+
+/// The object for a value in another. Text has the encoding of text, whatever its bytes are.
+fn inner_object(
+    ruby: &Ruby,
+    value: batch::Value<'_>,
+    field: &Field,
+    texts: Option<&AddressTexts>,
+) -> Result<Value, Error> {
+    match value {
+        batch::Value::Bytes(bytes) if field.data_type() == DataType::Text => {
+            Ok(string_of(bytes, encoding_index(None)).as_value())
+        }
+        value => object_of(ruby, value, texts),
+    }
 }
 
 /// The values of a row by the names of the fields.
@@ -116,7 +172,7 @@ fn frozen(ruby: &Ruby, text: &str) -> Value {
 }
 
 /// Fields of a record at most.
-pub(crate) const FIELDS_MAX: usize = 32;
+pub(crate) const FIELDS_MAX: usize = 80;
 
 /// Defines a method for each field of a record. Ruby wants a function for each, so they are made by places.
 macro_rules! define_getters {
@@ -124,6 +180,8 @@ macro_rules! define_getters {
         const { assert!(<$object as Record>::ALL.len() <= crate::record::FIELDS_MAX) };
         define_getters! { $class $object
             0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+            32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63
+            64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79
         }
     };
     ($class:ident $object:ident $($place:literal)*) => {

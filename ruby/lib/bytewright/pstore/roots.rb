@@ -55,7 +55,7 @@ module Bytewright
 
         table = path.end_with?(".bwt") ? TreeTable : HashTable
         @path, @process, @reads_only = path, Process.pid, read_only
-        options = { create: true, read_only: read_only, sync: :interval, timeout: 0, verify: false, values: :string }
+        options = { create: true, read_only: read_only, exclusive: !read_only, sync: :interval, timeout: 0, verify: false, values: :string }
         @entries = table.send(:open_noted, path, encoding: Encoding::BINARY, **options) { |opened| @opened = opened }
       ensure
         close_file unless @entries

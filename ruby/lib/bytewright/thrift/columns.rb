@@ -8,6 +8,8 @@ module Bytewright
     #   columns[:id].unpack("q<*")           # a null takes its place, with bytes that mean nothing
     #   columns.validity(:id).unpack1("b*")  # "1101...": 1 where there is a value
     #   columns.values(:id)                  # an Array, nil where there is none
+    #
+    # Columns of structs, lists and maps have no String of their own: +values+ has their Hashes and Arrays.
     Columns = ThriftColumns
 
     # Methods over what is native.

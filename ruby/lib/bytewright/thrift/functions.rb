@@ -86,11 +86,15 @@ module Bytewright
         nil
       end
 
-      # Some fields of messages one after the other as packed columns, with no object for each message.
+      # Fields of messages one after the other as columns, with no object for each message. A struct, a list, a set or a map
+      # is a column of Hashes and Arrays ({Columns#values}). A path through a list has a list; with [] behind a list or a set,
+      # and {} behind a map, there is a row for each element, with the other columns beside it:
+      #
+      #   columns(Meta, bytes, "groups[].chunks[].size", "groups[].rows", :name)
       #
       # @param klass [Class] a generated class
       # @param messages [String, Pathname, IO] bytes, a file, or an object with read
-      # @param paths [Array<Symbol>] as for pluck, each the name of a field with one value
+      # @param paths [Array<Symbol, String>] as for pluck; without any, all fields are columns
       # @param protocol [:binary, :compact]
       # @param framed [Boolean] whether the messages are in frames, as for {decode_many}
       # @return [Columns]

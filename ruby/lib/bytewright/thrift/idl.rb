@@ -106,6 +106,8 @@ module Bytewright
         klass.include(::Thrift::Struct_Union)
         described.each do |id, name, _, _, _|
           constant = name.upcase
+          next if constant == "FIELDS" # it has all of them
+
           klass.const_set(constant, id) if constant.match?(/\A[A-Z]\w*\z/) && !klass.const_defined?(constant, false)
         end
         klass.const_set(:FIELDS, described.to_h { |field| [field[0], field(field, kind)] })

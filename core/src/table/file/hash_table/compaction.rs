@@ -2,83 +2,127 @@
 //! their last write, takes the place of the old one. Until it does, the old one is as it was; a crash
 //! leaves one of the two, whole. Snapshots keep the old one open.
 //!
-//! It is done beside the commits when half of the file is dead. Commits go on to the end of the old log,
-//! where the copying meets them last. When it has reached the end, the new file gets the name. So the
-//! file of a table that is overwritten is at most 2.6 times as long as its records, and a MiB and a
-//! commit more.
+//! It is done beside the commits when half of the file is dead, by one process at a time. Commits go on to the end of the
+//! old log, where the copying meets them last. When it has reached the end, the new file gets the name, and a mark in the
+//! old one tells all who use it. So the file of a table that is overwritten is at most 2.6 times as long as its records, and
+//! its index, a MiB and a commit more.
 //!
 //! The new file has all that was promised to last when it gets the name. What was committed since the
 //! copy was made to last may be lost with the power, as it may in the old file.
 
 use std::sync::Arc;
 
-use super::compactor::Compactor;
-use super::copying::{Copied, LogCopy};
-use super::engine::{Engine, TableAccess};
-use super::extent::LogExtent;
-use super::generation::NextGeneration;
-use super::header::{HashLogHeader, LOG_START};
-use super::log_index::Words;
-use super::table_files;
-use super::view::GenerationView;
+use super::compactor::{Compacting, Compactor};
+use super::copying::{CompactionStep, LogCopy};
+use super::engine::{Engine, TURN_TRIES, replaced_again_and_again};
+use super::header::LOG_START;
 use crate::error::{Error, ErrorKind, Result};
-use crate::threads;
+use crate::files::TurnKind;
 
 /// Dead bytes that are left alone: to make a file for less costs more than it gives back.
-const FLOOR: u64 = 448 << 10;
+const FLOOR: u64 = 416 << 10;
 
 /// Bytes that the log may grow while it is copied, at least: for a new file to last takes a while.
-const GROWTH_MIN: u64 = 544 << 10;
-
-/// A log that is closed by a thread.
-const LONG: u64 = 4 << 20;
+const GROWTH_MIN: u64 = 416 << 10;
 
 impl Engine {
     /// Writes the next generation, all at once, and goes on with it.
     pub(super) fn compact(&mut self) -> Result<()> {
         self.check_writable()?;
-        if self.transaction.depth() > 0 {
+        if self.depth() > 0 {
             let message = "expected no open transaction while compacting, found one";
             return Err(Error::new(ErrorKind::Argument, message).in_file(&self.name));
         }
         self.abandon_compaction();
-        let copying = self.begin_copying();
-        let compacted = copying.and_then(|copying| self.finish_compaction(copying, true));
+        self.refresh()?;
+        let compacted = self.compact_at_once();
         compacted.map_err(|error| error.in_file(&self.name))
+    }
+
+    fn compact_at_once(&mut self) -> Result<()> {
+        let timeout = self.options.timeout;
+        for _ in 0..TURN_TRIES {
+            let file = self.file()?.clone();
+            let turn = file.sharing.take_turn_to(TurnKind::Replace, timeout)?;
+            // Who had it before has put another file in the place of this one.
+            if self.is_left()? {
+                drop(turn);
+                self.refresh()?;
+                continue;
+            }
+            let mut copy = LogCopy::begin(&file, &self.files)?;
+            while copy.advance(copy.log_end()?)? != CompactionStep::Lasts {}
+            let next = copy.finish(&self.files, timeout, true)?;
+            drop(turn);
+            return self.go_on_with(next);
+        }
+        Err(replaced_again_and_again())
     }
 
     /// Compacts beside each commit: begins when half of the file is dead, and goes on with it.
     pub(super) fn compact_beside(&mut self) -> Result<()> {
-        if self.transaction.depth() > 0 {
+        // The thread needs the turn at the end.
+        if !self.kept_turns.is_empty() {
             return Ok(());
         }
+        let extent = self.extent()?;
+        let file = self.file()?;
+        let room_bytes = file.sharing.state().room_bytes();
+        let room_bytes = if file.is_index_own { 0 } else { room_bytes };
         match &mut self.compactor {
-            // All entries were taken out: what was copied is dead.
-            Some(compactor) if !compactor.copies(&self.view) => {
-                self.abandon_compaction();
-                Ok(())
-            }
             None => {
-                if self.is_compaction_due() {
-                    self.begin_compaction();
+                let used = extent.end - LOG_START - room_bytes.min(extent.end - LOG_START);
+                let is_due = used > 2 * extent.live_bytes + FLOOR;
+                if is_due && extent.end >= self.compaction_put_off_until {
+                    let growth = (extent.live_bytes * 3 / 5).max(GROWTH_MIN);
+                    let file = self.file()?.clone();
+                    match Compactor::start(&self.files, &file, &extent, growth) {
+                        Ok(compactor) => self.compactor = Some(compactor),
+                        Err(_) => self.put_off_compaction(extent.end),
+                    }
                 }
                 Ok(())
             }
-            Some(compactor) => match compactor.follow(&self.extent) {
-                None => Ok(()),
-                Some(copying) => self.end_with(copying),
-            },
+            Some(compactor) => {
+                let outcome = compactor.follow(&self.files, &extent, room_bytes);
+                self.end_with(outcome, extent.end)
+            }
+        }
+    }
+
+    /// Goes on with the file of a compaction that is over.
+    fn end_with(&mut self, outcome: Compacting, end: u64) -> Result<()> {
+        match outcome {
+            Compacting::GoesOn => return Ok(()),
+            Compacting::Replaced(file) => self.go_on_with(file)?,
+            Compacting::Failed => self.put_off_compaction(end),
+        }
+        self.compactor = None;
+        Ok(())
+    }
+
+    /// Goes on with the file that has taken the place of this one.
+    pub(super) fn leave_replaced(&mut self) -> Result<()> {
+        // It is locked by the compaction that has made it, if that is one of this process.
+        if let Some(compactor) = self.compactor.take() {
+            let outcome = compactor.wait(&self.files);
+            self.end_with(outcome, 0)?;
+        }
+        match self.file()?.sharing.state().is_replaced() {
+            true => self.reopen(),
+            false => Ok(()),
         }
     }
 
     /// Ends a compaction that is under way when the table is closed: where the file is long by now, it
     /// is waited for.
     pub(super) fn end_compaction(&mut self) -> Result<()> {
-        let is_long = self.extent.end > self.extent.live_bytes * 5 / 2 + FLOOR;
+        let extent = self.extent()?;
+        let is_long = extent.end > extent.live_bytes * 5 / 2 + FLOOR;
         match self.compactor.take() {
-            Some(compactor) if is_long && compactor.copies(&self.view) => {
-                let copying = compactor.wait(self.extent.end);
-                self.end_with(copying)
+            Some(compactor) if is_long => {
+                let outcome = compactor.wait(&self.files);
+                self.end_with(outcome, extent.end)
             }
             compactor => {
                 self.compactor = compactor;
@@ -88,98 +132,28 @@ impl Engine {
         }
     }
 
-    /// Finishes with a copy, or goes on without compacting where there is none.
-    fn end_with(&mut self, copying: Result<Box<LogCopy>>) -> Result<()> {
-        self.compactor = None;
-        let finished = copying.and_then(|copying| {
-            let lasts = self.durability.lasting_end > copying.lasting_end();
-            self.finish_compaction(*copying, lasts)
-        });
-        match finished {
-            Err(error) if matches!(self.access, TableAccess::Failed(..)) => Err(error),
-            Err(_) => {
-                self.put_off_compaction();
-                Ok(())
-            }
-            Ok(()) => Ok(()),
-        }
-    }
-
-    fn is_compaction_due(&self) -> bool {
-        let LogExtent { end, live_bytes, .. } = self.extent;
-        end > 2 * live_bytes + FLOOR && end >= self.compaction_put_off_until
-    }
-
-    /// Begins to copy; where that cannot be, it is put off.
-    fn begin_compaction(&mut self) {
-        let in_thread = self.view.log.storage.file().is_some();
-        let growth = (self.extent.live_bytes * 3 / 5).max(GROWTH_MIN);
-        match self.begin_copying() {
-            Ok(copying) => {
-                let view = self.view.clone();
-                let compactor = Compactor::start(view, copying, &self.extent, growth, in_thread);
-                self.compactor = Some(compactor);
-            }
-            Err(_) => self.put_off_compaction(),
-        }
-    }
-
-    fn begin_copying(&self) -> Result<LogCopy> {
-        self.check_named()?;
-        let log = &self.view.log;
-        let storage = self.files.create(&*log.storage, table_files::AccessDemand::Same)?;
-        let header = HashLogHeader {
-            generation: log.header.generation + 1,
-            first_transaction: self.extent.next_transaction,
-            ..log.header
-        };
-        let next = NextGeneration::begin(storage, header, self.name.clone())?;
-        let words: Arc<dyn Words> = Arc::new(self.files.clone());
-        LogCopy::begin(self.view.clone(), &self.extent, next, words)
-    }
-
-    /// Copies what is left, and replaces the old file with the new one. Where `lasts`, all of it
-    /// is made to last before.
-    fn finish_compaction(&mut self, copying: LogCopy, lasts: bool) -> Result<()> {
-        let Copied { log, extent, index, words } = copying.finish(self.extent.end, lasts)?;
-        self.files.replace(&self.view.log, &log)?;
-        let view = Arc::new(GenerationView::new(Arc::new(log), index, words));
-        let old = std::mem::replace(&mut self.view, view);
-        self.retired.push(Arc::downgrade(&old));
-        self.retired.retain(|view| view.strong_count() > 0);
-        let_go(old, self.extent.end);
-        (self.extent, self.checkpoint_end) = (extent, LOG_START);
-        self.compaction_put_off_until = 0;
-        self.files.discard_checkpoint(&*self.view.log.storage);
-        self.durability.was_replaced(extent.end, lasts);
-        match lasts {
-            // What lasts now has to go on to be found.
-            true => self.sync_log(),
-            false => Ok(()),
-        }
-    }
-
-    /// Fails where another file has the name of the table, or none: it is not ours to be replaced.
-    pub(super) fn check_named(&self) -> Result<()> {
-        self.files.check_named(&self.view.log)
-    }
-
     /// Goes on without compacting, for lack of room or of rights, until the file is a quarter longer.
-    fn put_off_compaction(&mut self) {
-        self.compaction_put_off_until = self.extent.end + (self.extent.end / 4).max(FLOOR);
+    fn put_off_compaction(&mut self, end: u64) {
+        self.compaction_put_off_until = end + (end / 4).max(FLOOR);
     }
 
     /// Gives up a compaction that is under way.
     pub(super) fn abandon_compaction(&mut self) {
-        self.compactor = None;
+        if let Some(compactor) = self.compactor.take().filter(|_| self.process.is_here()) {
+            compactor.stop();
+        }
     }
 }
 
-/// Closes a log of `len` bytes, which has no name any more: for the system to take back a long file takes
-/// a while, for which nobody has to wait.
-fn let_go(view: Arc<GenerationView>, len: u64) {
-    if len >= LONG && view.log.storage.file().is_some() {
+/// A log that is closed by a thread.
+const LONG: u64 = 4 << 20;
+
+/// Closes a file, which has no name any more: for the system to take back a long one takes a while, for which nobody has to
+/// wait.
+pub(super) fn let_go(file: Arc<super::hash_file::HashFile>) {
+    let is_long = file.log.storage.len().is_ok_and(|len| len >= LONG);
+    if is_long && !file.is_index_own {
         // Without a thread, it is closed here.
-        let _ = threads::spawn("bytewright-table", || drop(view));
+        let _ = crate::threads::spawn("bytewright-table", || drop(file));
     }
 }

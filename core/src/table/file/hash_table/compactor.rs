@@ -1,8 +1,8 @@
-//! A running compaction: a thread that copies, and how far it has to be.
+//! A running compaction: a thread that copies and then puts the copy in the place of the file, and how far it has to be.
 //!
-//! The thread changes nothing but the new file. The writer of the table replaces the old file with it,
-//! and waits for the thread only where it falls behind. Where the storage is not a file of the
-//! system, or there is no thread, each commit copies a part; so tests can cut the power at every call.
+//! The thread has the file open for itself, as another process would. Commits wait for it only where it falls behind. Where
+//! the storage is not a file of the system, or there is no thread, each commit copies a part; so tests can cut the power at
+//! every call.
 
 use std::sync::atomic::{
     AtomicBool, AtomicU64,
@@ -13,8 +13,11 @@ use std::time::Duration;
 
 use super::copying::{CompactionStep, LogCopy};
 use super::extent::LogExtent;
-use super::view::GenerationView;
-use crate::error::{Error, Result};
+use super::hash_file::HashFile;
+use super::opening::{self, FileUse};
+use super::table_files::HashTableFiles;
+use crate::error::{Error, ErrorKind, Result};
+use crate::files::{StorageMode, TurnKind};
 use crate::threads;
 
 /// Bytes of log that the copy may fall behind, so that nobody waits for a thread to begin.
@@ -33,14 +36,15 @@ const TAIL_LEN: u64 = 2 * SLACK;
 /// Rounds at most of making the copy last and looking whether the tail is short.
 const ROUNDS_MAX: u32 = 8;
 
-/// Time to wait before looking again whether a transaction is over.
+/// Time to wait before looking again whether the thread is there.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// Time to wait for a writer before the copy takes the place of the file.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A compaction that is under way.
 #[derive(Debug)]
 pub(super) struct Compactor {
-    /// View that is copied.
-    view: Arc<GenerationView>,
     work: Work,
     /// Place in the log where the copy began, and the end of the log then.
     start: u64,
@@ -49,8 +53,8 @@ pub(super) struct Compactor {
     growth: u64,
     /// Bytes of growth so far.
     grown: u64,
-    /// Extent of the log at the last commit.
-    seen: LogExtent,
+    /// Extent of the log at the last commit, and bytes of rooms in it.
+    seen: (LogExtent, u64),
 }
 
 #[derive(Debug)]
@@ -59,80 +63,81 @@ enum Work {
     Here(Option<Box<LogCopy>>),
 }
 
-/// Shared by the thread and the writer.
+/// Outcome for a commit that has looked for a compaction.
 #[derive(Debug)]
+pub(super) enum Compacting {
+    /// It goes on.
+    GoesOn,
+    /// The file was replaced by this one.
+    Replaced(Arc<HashFile>),
+    Failed,
+}
+
+/// Shared by the thread and the writer.
+#[derive(Debug, Default)]
 struct SharedCompaction {
-    /// End of the log.
-    end: AtomicU64,
     /// Place of the copy in the log.
     at: AtomicU64,
     /// Place that the copy has to reach for the waiting writer.
     awaited_at: AtomicU64,
     is_stopped: AtomicBool,
     is_over: AtomicBool,
-    /// True while the writer waits for the copy. No transaction is open then. Changed with the lock.
-    is_awaited: AtomicBool,
-    /// True while the thread waits for a transaction. Changed with the lock.
-    is_paused: AtomicBool,
-    outcome: Mutex<Option<Result<Box<LogCopy>>>>,
-    /// Rung by the thread when it has got on, by the other when a transaction is over.
+    outcome: Mutex<Option<Result<Arc<HashFile>>>>,
+    /// Rung by the thread when it has got on.
     bell: Condvar,
 }
 
 impl SharedCompaction {
-    fn lock(&self) -> MutexGuard<'_, Option<Result<Box<LogCopy>>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Result<Arc<HashFile>>>> {
         self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Wakes who waits. Who is about to has the lock until it does.
     fn ring(&self) {
-        let lock = self.lock();
-        if self.is_awaited.load(Relaxed) || self.is_paused.load(Relaxed) {
-            drop(lock);
-            self.bell.notify_all();
-        }
+        drop(self.lock());
+        self.bell.notify_all();
     }
 
-    /// Waits until a transaction may be over.
-    fn pause(&self) {
-        let lock = self.lock();
-        if !self.is_awaited.load(Relaxed) {
-            self.is_paused.store(true, Relaxed);
-            let lock = self.bell.wait_timeout(lock, PAUSE);
-            let _lock = lock.unwrap_or_else(PoisonError::into_inner);
-            self.is_paused.store(false, Relaxed);
-        }
-    }
-
-    fn copy(&self, mut copying: Box<LogCopy>) {
+    fn run(&self, files: &HashTableFiles, old: &HashFile) {
         let _end = CompactorEnd(self);
-        let outcome = self.copy_all(&mut copying).map(|()| copying);
+        let outcome = self.replace(files, old);
         *self.lock() = Some(outcome);
     }
 
-    fn copy_all(&self, copying: &mut LogCopy) -> Result<()> {
+    /// Copies the file of `old`, and lets the copy take its place.
+    fn replace(&self, files: &HashTableFiles, old: &HashFile) -> Result<Arc<HashFile>> {
+        let storage = files.directory.open(&files.name, StorageMode::Join, Duration::ZERO)?;
+        let file = Arc::new(opening::open(storage, &old.log.name, FileUse::default())?);
+        if file.log.header.identity() != old.log.header.identity() {
+            return Err(Error::new(
+                ErrorKind::Lock,
+                "expected the table that is open, found another",
+            ));
+        }
+        let _turn = file.sharing.take_turn_to(TurnKind::Replace, Duration::ZERO)?;
+        let mut copy = LogCopy::begin(&file, files)?;
         let mut rounds = 0;
-        while !self.is_stopped.load(Relaxed) {
-            let end = self.end.load(Acquire);
-            match copying.advance(end)? {
-                CompactionStep::Waits => self.pause(),
+        loop {
+            if self.is_stopped.load(Relaxed) {
+                return Err(Error::internal("a compaction that was given up"));
+            }
+            let end = copy.log_end()?;
+            match copy.advance(end)? {
                 CompactionStep::Copied => {
                     // Who waits writes the one and reads the other, so that one of both sees the other.
-                    self.at.store(copying.at(), SeqCst);
-                    if copying.at() >= self.awaited_at.load(SeqCst) {
+                    self.at.store(copy.at(), SeqCst);
+                    if copy.at() >= self.awaited_at.load(SeqCst) {
                         self.ring();
                     }
                 }
                 CompactionStep::Lasts => {
                     rounds += 1;
-                    let left = self.end.load(Relaxed) - end;
-                    if left <= TAIL_LEN || rounds == ROUNDS_MAX {
-                        return Ok(());
+                    if copy.log_end()? - end <= TAIL_LEN || rounds == ROUNDS_MAX {
+                        return copy.finish(files, PATIENCE, false);
                     }
                 }
             }
         }
-        Ok(())
     }
 }
 
@@ -147,45 +152,45 @@ impl Drop for CompactorEnd<'_> {
 }
 
 impl Compactor {
-    /// Begins with `copying`, of a log that goes as far as `extent` says. While it lasts, the log is to
-    /// grow by no more than `growth`.
+    /// Begins to compact the table of `files`, which is in `file`. While it lasts, the log is to grow by no more than
+    /// `growth`.
     pub(super) fn start(
-        view: Arc<GenerationView>,
-        copying: LogCopy,
+        files: &HashTableFiles,
+        file: &Arc<HashFile>,
         extent: &LogExtent,
         growth: u64,
-        in_thread: bool,
-    ) -> Self {
-        let (start, copying) = (copying.at(), Box::new(copying));
-        let work = match in_thread {
-            true => start_thread(copying, extent.end),
-            false => Work::Here(Some(copying)),
+    ) -> Result<Compactor> {
+        let work = match file.is_index_own {
+            false => start_thread(files, file)?,
+            true => Work::Here(Some(Box::new(LogCopy::begin(file, files)?))),
         };
-        let first_end = extent.end;
-        Compactor { view, work, start, first_end, growth, grown: 0, seen: *extent }
+        let room_bytes = file.sharing.state().room_bytes();
+        let (start, first_end, seen) = (extent.start, extent.end, (*extent, room_bytes));
+        Ok(Compactor { work, start, first_end, growth, grown: 0, seen })
     }
 
-    /// Returns true if it is `view` that is copied.
-    pub(super) fn copies(&self, view: &Arc<GenerationView>) -> bool {
-        Arc::ptr_eq(&self.view, view)
-    }
-
-    /// Takes in that there is as much as `extent` says. The copy, when all that is left is to finish it.
-    pub(super) fn follow(&mut self, extent: &LogExtent) -> Option<Result<Box<LogCopy>>> {
-        let written = extent.end.saturating_sub(self.seen.end);
-        let died = extent.dead_bytes().saturating_sub(self.seen.dead_bytes());
-        self.seen = *extent;
+    /// Takes in that there is as much as `extent` says, and waits where the copy is behind.
+    pub(super) fn follow(
+        &mut self,
+        files: &HashTableFiles,
+        extent: &LogExtent,
+        room_bytes: u64,
+    ) -> Compacting {
+        let (before, rooms_before) = self.seen;
+        let written = extent.end.saturating_sub(before.end);
+        let dead_before = before.dead_bytes(rooms_before);
+        let died = extent.dead_bytes(room_bytes).saturating_sub(dead_before);
+        self.seen = (*extent, room_bytes);
         self.grown = self.grown.saturating_add(written.max(died));
         let wanted_at = self.wanted_at();
         match &mut self.work {
             Work::InThread(shared) => {
-                shared.end.store(extent.end, Release);
                 if !shared.is_over.load(Acquire) && shared.at.load(Relaxed) >= wanted_at {
-                    return None;
+                    return Compacting::GoesOn;
                 }
                 wait_for(shared, wanted_at.max(extent.end.min(wanted_at.saturating_add(LEAD))))
             }
-            Work::Here(copying) => copy_here(copying, extent.end, wanted_at),
+            Work::Here(copy) => copy_here(copy, files, extent.end, wanted_at),
         }
     }
 
@@ -207,102 +212,87 @@ impl Compactor {
         }
     }
 
-    /// Tells the thread that a transaction is over.
-    pub(super) fn ring(&self) {
-        if let Work::InThread(shared) = &self.work {
-            shared.ring();
+    /// Waits until it is over.
+    pub(super) fn wait(mut self, files: &HashTableFiles) -> Compacting {
+        match &mut self.work {
+            Work::InThread(shared) => wait_for(shared, NOWHERE),
+            Work::Here(copy) => finish_here(copy.take(), files),
         }
     }
 
-    /// The copy as it is when all of the log up to `end` is in it.
-    pub(super) fn wait(mut self, end: u64) -> Result<Box<LogCopy>> {
-        match &mut self.work {
-            Work::InThread(shared) => {
-                shared.end.store(end, Release);
-                wait_for(shared, u64::MAX).unwrap_or_else(|| Err(gone()))
-            }
-            Work::Here(copying) => copying.take().ok_or_else(gone),
+    /// Gives it up, and waits until it is over.
+    pub(super) fn stop(self) {
+        if let Work::InThread(shared) = &self.work {
+            shared.is_stopped.store(true, Relaxed);
+            wait_for(shared, NOWHERE);
         }
     }
 }
 
 impl Drop for Compactor {
     fn drop(&mut self) {
-        // The thread may be waiting for a disk, and nobody has to wait for it. In a forked child there is
-        // none.
+        // In a forked child there is no thread to wait for.
         if let Work::InThread(shared) = &self.work {
             shared.is_stopped.store(true, Relaxed);
-            shared.bell.notify_all();
         }
     }
 }
 
 /// Starts a thread; where there can be none, the work is done here.
-fn start_thread(copying: Box<LogCopy>, end: u64) -> Work {
+fn start_thread(files: &HashTableFiles, file: &Arc<HashFile>) -> Result<Work> {
     let shared = Arc::new(SharedCompaction {
-        end: AtomicU64::new(end),
-        at: AtomicU64::new(copying.at()),
         awaited_at: AtomicU64::new(NOWHERE),
-        is_stopped: AtomicBool::new(false),
-        is_over: AtomicBool::new(false),
-        is_awaited: AtomicBool::new(false),
-        is_paused: AtomicBool::new(false),
-        outcome: Mutex::new(None),
-        bell: Condvar::new(),
+        ..SharedCompaction::default()
     });
-    // What a thread that cannot be started was to take is kept.
-    let kept = Arc::new(Mutex::new(Some(copying)));
-    let (thread_shared, thread_kept) = (shared.clone(), kept.clone());
-    let run = move || {
-        let copying = thread_kept.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(copying) = copying {
-            thread_shared.copy(copying);
-        }
-    };
-    match threads::spawn("bytewright-table", run) {
-        Ok(_) => Work::InThread(shared),
-        Err(_) => Work::Here(kept.lock().unwrap_or_else(PoisonError::into_inner).take()),
+    let (of_thread, thread_files, old) = (shared.clone(), files.clone(), file.clone());
+    match threads::spawn("bytewright-table", move || of_thread.run(&thread_files, &old)) {
+        Ok(_) => Ok(Work::InThread(shared)),
+        Err(_) => Ok(Work::Here(Some(Box::new(LogCopy::begin(file, files)?)))),
     }
 }
 
 /// Waits until the copy has got to `wanted_at`, or is over.
-fn wait_for(shared: &SharedCompaction, wanted_at: u64) -> Option<Result<Box<LogCopy>>> {
+fn wait_for(shared: &SharedCompaction, wanted_at: u64) -> Compacting {
     let mut outcome = shared.lock();
-    shared.is_awaited.store(true, Relaxed);
     shared.awaited_at.store(wanted_at, SeqCst);
-    shared.bell.notify_all();
     let is_there = || shared.at.load(SeqCst) >= wanted_at;
     while !shared.is_over.load(Acquire) && !is_there() {
         let waited = shared.bell.wait_timeout(outcome, PAUSE);
         outcome = waited.map_or_else(|poisoned| poisoned.into_inner().0, |(outcome, _)| outcome);
     }
-    shared.is_awaited.store(false, Relaxed);
     shared.awaited_at.store(NOWHERE, Relaxed);
-    let is_over = shared.is_over.load(Acquire);
-    is_over.then(|| outcome.take().unwrap_or_else(|| Err(gone())))
-}
-
-fn gone() -> Error {
-    Error::internal("a compaction that is gone")
+    match (shared.is_over.load(Acquire), outcome.take()) {
+        (false, _) => Compacting::GoesOn,
+        (true, Some(Ok(file))) => Compacting::Replaced(file),
+        (true, _) => Compacting::Failed,
+    }
 }
 
 /// Goes on with the copy up to `wanted_at`. When it has come to `end`, the next commit finishes it.
 fn copy_here(
-    copying: &mut Option<Box<LogCopy>>,
+    copy: &mut Option<Box<LogCopy>>,
+    files: &HashTableFiles,
     end: u64,
     wanted_at: u64,
-) -> Option<Result<Box<LogCopy>>> {
-    let Some(mut own) = copying.take() else { return Some(Err(gone())) };
+) -> Compacting {
+    let Some(mut own) = copy.take() else { return Compacting::Failed };
     if own.lasting_end() > 0 {
-        return Some(Ok(own));
+        return finish_here(Some(own), files);
     }
     while own.at() < wanted_at.min(end) || own.at() >= end {
         match own.advance(end) {
             Ok(CompactionStep::Copied) => {}
-            Ok(CompactionStep::Waits | CompactionStep::Lasts) => break,
-            Err(error) => return Some(Err(error)),
+            Ok(CompactionStep::Lasts) => break,
+            Err(_) => return Compacting::Failed,
         }
     }
-    *copying = Some(own);
-    None
+    *copy = Some(own);
+    Compacting::GoesOn
+}
+
+fn finish_here(copy: Option<Box<LogCopy>>, files: &HashTableFiles) -> Compacting {
+    match copy.map(|copy| copy.finish(files, Duration::ZERO, false)) {
+        Some(Ok(file)) => Compacting::Replaced(file),
+        _ => Compacting::Failed,
+    }
 }

@@ -1,26 +1,20 @@
-//! A hashed table that is open: how its changes get into the log and the index, and how it looks
-//! things up. Opening, following, compacting are files of their own.
+//! A hashed table that is open: whose turn it is to change it, which transaction is open, and what was made to last.
 
-use std::ops::Range;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use super::super::options::{OpenOptions, SyncMode};
-use super::super::random::random_number;
-use super::checkpoint;
+use super::compaction::let_go;
 use super::compactor::Compactor;
-use super::extent::LogExtent;
-use super::header::{HashLogHeader, LOG_END_MAX};
+use super::hash_file::HashFile;
+use super::log_writer::{CommitFailure, LogWriter};
+use super::opening::{replace_index, roll_forward};
 use super::snapshot::HashSnapshot;
 use super::table_files::HashTableFiles;
-use super::transaction::{Transaction, Undo, UndoStep};
-use super::view::GenerationView;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{
-    CHECK_LEN, CommitFrame, FileStatus, FrameBuffer, FrameFlags, HEADER_LEN, ProcessMark,
-};
+use crate::files::{FileStatus, FrameFlags, ProcessMark, TurnKind};
 use crate::heap::record::HeapRecord;
-use crate::table::{Scan, Stat};
+use crate::table::{Scan, Stat, ValueType};
 
 /// Longest time between a question and the commit that it is about.
 const SOON: Duration = Duration::from_millis(10);
@@ -28,22 +22,23 @@ const SOON: Duration = Duration::from_millis(10);
 /// Time that commits may wait to be made to last in [`SyncMode::Interval`].
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Bytes of log beyond a checkpoint that are worth a new one: less is read in no time.
-const CHECKPOINT_AFTER: u64 = 256 << 10;
+/// Time to wait for a compaction of this process to end, or to sync.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Times that the turn is taken of a file that was replaced meanwhile.
+pub(super) const TURN_TRIES: u32 = 100;
 
 /// Allowed use of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum TableAccess {
     /// All.
     Write,
-    /// To read, and to follow the writer.
+    /// To read.
     Read,
-    /// To read, and to follow the writer, which is the process that forked this one.
-    Forked,
+    /// To read what the parent of this process has for itself.
+    ReadInChild,
     /// To read what was committed before a write failed, in this way.
     Failed(ErrorKind, String),
-    /// Nothing.
-    Closed,
 }
 
 /// An open table.
@@ -53,553 +48,512 @@ pub(super) struct Engine {
     pub(super) options: OpenOptions,
     /// Name of the file in errors.
     pub(super) name: Arc<str>,
+    pub(super) values: ValueType,
     pub(super) access: TableAccess,
-    pub(super) view: Arc<GenerationView>,
-    /// Extent of the log, the changes of an open transaction included.
-    pub(super) extent: LogExtent,
-    pub(super) transaction: Transaction,
-    /// Status of the file when a reader looked last.
+    /// The file, and the open transaction; none once it is closed.
+    pub(super) opened: Option<LogWriter>,
+    /// The turn to write, while this has it.
+    turn: Option<LogTurn>,
+    /// Turns that are kept over several changes.
+    pub(super) kept_turns: Vec<LogTurn>,
+    /// Status of the file when a reader that follows it looked last.
     pub(super) seen: FileStatus,
+    /// Times that it has found something new in the file that it follows.
+    pub(super) follow_count: u32,
     pub(super) process: ProcessMark,
-    pub(super) durability: LogDurability,
-    /// End of the part of the log that the kept checkpoint covers.
-    pub(super) checkpoint_end: u64,
+    last_sync: Instant,
     /// The compaction that is under way.
     pub(super) compactor: Option<Compactor>,
     /// End of the log from which on a compaction that has failed is tried again.
     pub(super) compaction_put_off_until: u64,
-    /// Views that snapshots may still hold.
-    pub(super) retired: Vec<Weak<GenerationView>>,
-    /// The frame of a commit that is written at once.
-    pub(super) frame: FrameBuffer,
-    /// A record that was read to be compared.
-    pub(super) scratch: Vec<u8>,
+    /// Files that snapshots may still hold.
+    pub(super) retired: Vec<Weak<HashFile>>,
+    /// Frame before which there is no entry.
+    first_at: u64,
 }
 
-/// Durable part of the log.
+/// Turn to write a file, which is given back when this is dropped.
 #[derive(Debug)]
-pub(super) struct LogDurability {
-    last_sync: Instant,
-    /// True if something was written since.
-    unsynced: bool,
-    /// True if this process has made all of the log last, and nothing was written since.
-    follows_sync: bool,
-    /// True if the name of the log may be another one's after a power cut.
-    is_name_unsynced: bool,
-    /// The end of what was written.
-    written_end: u64,
-    /// End of what was made to last. What was there when it was opened counts.
-    pub(super) lasting_end: u64,
+pub(super) struct LogTurn {
+    file: Arc<HashFile>,
 }
 
-impl LogDurability {
-    pub(super) fn new(end: u64) -> LogDurability {
-        LogDurability {
-            last_sync: Instant::now(),
-            unsynced: false,
-            follows_sync: false,
-            is_name_unsynced: false,
-            written_end: end,
-            lasting_end: end,
+impl LogTurn {
+    /// Takes the turn, and waits up to `timeout` for the one who has it. What a writer that died has left is put right. None if
+    /// another file has taken the place of this one.
+    pub(super) fn take(
+        files: &HashTableFiles,
+        file: &Arc<HashFile>,
+        timeout: Duration,
+    ) -> Result<Option<LogTurn>> {
+        let has_died = file.sharing.take_turn(timeout);
+        let has_died = has_died.map_err(|error| error.in_file(&file.log.name))?;
+        let turn = LogTurn { file: file.clone() };
+        let state = file.sharing.state();
+        if state.is_replacing() {
+            // Who has done it would have the turn: it died, and the name tells how far it came.
+            match files.is_named_otherwise(&file.log)? {
+                true => state.set_replaced(),
+                false => state.set_replacing(false),
+            }
         }
-    }
-
-    fn was_written(&mut self, end: u64) {
-        (self.unsynced, self.follows_sync, self.written_end) = (true, false, end);
-    }
-
-    pub(super) fn was_synced(&mut self) {
-        (self.unsynced, self.follows_sync, self.is_name_unsynced) = (false, true, false);
-        (self.lasting_end, self.last_sync) = (self.written_end, Instant::now());
-    }
-
-    /// A part of an open transaction was cut off, and all else made to last.
-    fn was_cut(&mut self) {
-        (self.unsynced, self.follows_sync, self.last_sync) = (false, true, Instant::now());
-    }
-
-    /// A log that ends at `end` has taken the place, and lasts if `lasts`.
-    pub(super) fn was_replaced(&mut self, end: u64, lasts: bool) {
-        (self.unsynced, self.follows_sync, self.is_name_unsynced) = (!lasts, lasts, true);
-        // The part of it that was promised to last does.
-        (self.written_end, self.lasting_end) = (end, if lasts { end } else { 0 });
+        if state.is_replaced() {
+            return Ok(None);
+        }
+        file.check_uncut()?;
+        // What is written behind a cut would fill it with zeros.
+        if !file.is_index_own {
+            file.check_length(state.newest().end)?;
+        }
+        if has_died || state.is_unfinished() {
+            roll_forward(file)?;
+            file.sharing.mend();
+            state.set_unfinished(false);
+        }
+        if state.is_index_damaged() {
+            replace_index(file)?;
+        }
+        Ok(Some(turn))
     }
 }
 
-/// An entry that was read into a buffer.
-#[derive(Debug, Clone)]
-pub(super) struct StoredEntry {
-    place: u64,
-    /// The length of the record with its check.
-    len: u64,
-    /// Range of the value in the buffer.
-    pub(super) value: Range<usize>,
+impl Drop for LogTurn {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // What was being changed may be half done.
+            self.file.sharing.state().set_index_damaged(true);
+        }
+        self.file.sharing.give_turn_back();
+    }
+}
+
+/// Makes the log of `file` up to `end` survive a power cut, and its name. [`ErrorKind::Lock`] if another one syncs for longer
+/// than `timeout`, before anything is synced.
+pub(super) fn make_last(
+    files: &HashTableFiles,
+    file: &HashFile,
+    end: u64,
+    timeout: Duration,
+) -> Result<()> {
+    let state = file.sharing.state();
+    let is_there = || state.lasting_end() >= end && !state.is_name_unsynced();
+    if is_there() {
+        return Ok(());
+    }
+    let _turn = file.sharing.take_turn_to(TurnKind::Sync, timeout)?;
+    if is_there() {
+        return Ok(());
+    }
+    let end = end.max(state.newest().end);
+    let log = &file.log;
+    file.check_length(end)?;
+    log.storage.sync().map_err(|error| log.system_error("sync the table", &error))?;
+    if state.is_name_unsynced() {
+        let synced = files.directory.sync();
+        synced.map_err(|error| log.system_error("sync the table's directory", &error))?;
+        state.set_name_unsynced(false);
+    }
+    state.has_lasted_to(end);
+    Ok(())
 }
 
 impl Engine {
+    pub(super) fn new(
+        files: HashTableFiles,
+        options: OpenOptions,
+        name: Arc<str>,
+        file: HashFile,
+        seen: FileStatus,
+    ) -> Result<Engine> {
+        let values = file.log.header.values;
+        let extent = file.newest()?;
+        Ok(Engine {
+            files,
+            access: if options.read_only { TableAccess::Read } else { TableAccess::Write },
+            options,
+            name,
+            values,
+            opened: Some(LogWriter::new(Arc::new(file), extent)),
+            turn: None,
+            kept_turns: Vec::new(),
+            seen,
+            follow_count: 0,
+            process: ProcessMark::new(),
+            last_sync: Instant::now(),
+            compactor: None,
+            compaction_put_off_until: 0,
+            retired: Vec::new(),
+            first_at: 0,
+        })
+    }
+
     /// Fails unless it may be written.
     pub(super) fn check_writable(&self) -> Result<()> {
+        self.writer()?;
         let (kind, message) = match &self.access {
             TableAccess::Write => return Ok(()),
             TableAccess::Read => (
                 ErrorKind::Argument,
                 "expected a table opened for writing, found one opened with read_only".to_owned(),
             ),
-            TableAccess::Forked => (
+            TableAccess::ReadInChild => (
                 ErrorKind::Closed,
-                "expected a table opened by this process, found one of the process that forked it, \
-                 which can only be read here; open it again to write"
+                "expected to write in the process that opened the table with exclusive, found one forked from it, \
+                 which can only read it"
                     .to_owned(),
             ),
             TableAccess::Failed(kind, why) => {
                 // Of the kind of the first: a program that catches a full disk catches it here, too.
-                let message = format!("expected a table whose writes work, found one closed by an earlier failure ({why}); open it again");
-                return Err(Error::new(*kind, message).in_file(&self.name));
-            }
-            TableAccess::Closed => {
-                (ErrorKind::Closed, "expected an open table, found it closed".to_owned())
+                let message = format!(
+                    "expected a table whose writes work, found one closed by an earlier failure ({why}); open it again"
+                );
+                (*kind, message)
             }
         };
         Err(Error::new(kind, message).in_file(&self.name))
     }
 
-    /// Fails when it is closed.
-    pub(super) fn check_readable(&self) -> Result<()> {
-        match self.access {
-            TableAccess::Closed => self.check_writable(),
-            _ => Ok(()),
+    #[inline]
+    pub(super) fn writer(&self) -> Result<&LogWriter> {
+        self.opened.as_ref().ok_or_else(|| closed(&self.name))
+    }
+
+    #[inline]
+    pub(super) fn writer_mut(&mut self) -> Result<&mut LogWriter> {
+        self.opened.as_mut().ok_or_else(|| closed(&self.name))
+    }
+
+    #[inline]
+    pub(super) fn file(&self) -> Result<&Arc<HashFile>> {
+        Ok(&self.writer()?.file)
+    }
+
+    pub(super) fn depth(&self) -> usize {
+        self.opened.as_ref().map_or(0, |writer| writer.transaction.depth())
+    }
+
+    /// Goes on with another file.
+    pub(super) fn go_on_with(&mut self, file: Arc<HashFile>) -> Result<()> {
+        let extent = file.newest()?;
+        if let Some(before) = self.opened.replace(LogWriter::new(file, extent)) {
+            self.retired.push(Arc::downgrade(&before.file));
+            let_go(before.file);
         }
-    }
-
-    /// Returns the extent of what was committed.
-    pub(super) fn committed(&self) -> &LogExtent {
-        self.transaction.beginning().unwrap_or(&self.extent)
-    }
-
-    /// Reads the entry of `key` into `buffer`.
-    pub(super) fn find(&self, key: &[u8], buffer: &mut Vec<u8>) -> Result<Option<StoredEntry>> {
-        let hash = self.view.hash(key);
-        let mut found = None;
-        self.view.index().index.find(hash, |place| {
-            let (record, len) = self.read(place, buffer)?;
-            if let HeapRecord::Entry { key: stored, value } = record
-                && stored == key
-            {
-                let end = len as usize - CHECK_LEN;
-                found = Some(StoredEntry { place, len, value: end - value.len()..end });
-            }
-            Ok(found.is_some())
-        })?;
-        Ok(found)
-    }
-
-    /// The record at `place`, which may be waiting to be written.
-    fn read<'b>(&'b self, place: u64, buffer: &'b mut Vec<u8>) -> Result<(HeapRecord<'b>, u64)> {
-        let Some((record, bytes)) = self.transaction.record(place) else {
-            let end = match self.transaction.depth() {
-                0 => self.extent.end,
-                _ => self.transaction.frame().offset(),
-            };
-            return self.view.log.record(place, end, buffer);
-        };
-        if buffer.len() < bytes.len() {
-            buffer.resize(bytes.len(), 0);
+        self.retired.retain(|file| file.strong_count() > 0);
+        (self.first_at, self.compaction_put_off_until) = (0, 0);
+        // Who has kept the turn of the file before has that of this one.
+        for _ in 0..std::mem::take(&mut self.kept_turns).len() {
+            self.keep_turn(None)?;
         }
-        buffer[..bytes.len()].copy_from_slice(bytes);
-        Ok((record, bytes.len() as u64))
+        Ok(())
     }
 
-    /// The entry of `key`, to be replaced.
-    fn find_old(&mut self, key: &[u8]) -> Result<Option<StoredEntry>> {
+    /// Takes the turn to write until it is given back.
+    pub(super) fn keep_turn(&mut self, timeout: Option<Duration>) -> Result<()> {
         self.check_writable()?;
-        let mut buffer = std::mem::take(&mut self.scratch);
-        let found = self.find(key, &mut buffer);
-        shorten(&mut buffer);
-        self.scratch = buffer;
-        found
-    }
-
-    pub(super) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        let old = self.find_old(key)?;
-        self.view.index().reserve()?;
-        self.change(&HeapRecord::Entry { key, value }, old)?;
-        self.compact_beside()
-    }
-
-    pub(super) fn delete(&mut self, key: &[u8]) -> Result<bool> {
-        let old = self.find_old(key)?;
-        if old.is_some() {
-            self.change(&HeapRecord::Deletion { key }, old.clone())?;
-            self.compact_beside()?;
-        }
-        Ok(old.is_some())
-    }
-
-    /// Shows the entry that was written first of all, and gives its key. The next search goes on from
-    /// there.
-    pub(super) fn first(&mut self, found: &mut dyn FnMut(&[u8], &[u8])) -> Result<Option<Vec<u8>>> {
-        let mut scan = self.snapshot()?.records();
-        let Some((key, value)) = scan.advance()? else { return Ok(None) };
-        found(key, value);
-        let key = key.to_vec();
-        // What a transaction has taken out may be alive again.
-        if self.transaction.depth() == 0 {
-            self.extent.begin_at(scan.frame_start());
-        }
-        Ok(Some(key))
-    }
-
-    /// Writes `record`, or lets it wait with its transaction, and changes the index.
-    fn change(&mut self, record: &HeapRecord<'_>, old: Option<StoredEntry>) -> Result<()> {
-        let is_alone = self.transaction.depth() == 0;
-        let place = match is_alone {
-            true => self.write_alone(record)?,
-            false => self.add(record)?,
-        };
-        let new = matches!(record, HeapRecord::Entry { .. }).then_some(place);
-        let hash = self.view.hash(record.key());
-        let old_place = old.as_ref().map(|old| old.place);
-        self.view.index().change(hash, old_place, new, place)?;
-        let len = (record.len() + CHECK_LEN) as u64;
-        self.extent.account(old.map(|old| old.len), new.map(|_| len));
-        if !is_alone {
-            let (old, new) = (old_place.unwrap_or_default(), new.unwrap_or_default());
-            self.transaction.remember(Undo { hash, old, new });
-        }
+        let turn = self.new_turn(timeout.unwrap_or(self.options.timeout))?;
+        self.kept_turns.push(turn);
         Ok(())
     }
 
-    /// Commits one record by itself, and says where it is.
-    fn write_alone(&mut self, record: &HeapRecord<'_>) -> Result<u64> {
-        self.frame.begin(self.extent.end, self.view.log.salt);
-        let place = self.frame.put(record);
-        let outcome = self.write_commit(FrameFlags::default());
-        self.frame.release(BUFFER_LEN_MAX);
-        outcome.map(|()| place)
-    }
-
-    /// Writes the frame that is ready as a transaction, and makes it last where the options want it now.
-    fn write_commit(&mut self, flags: FrameFlags) -> Result<()> {
-        let frame = self.write_frame(flags)?;
-        self.sync_commit()?;
-        self.extent.commit(&frame);
-        Ok(())
-    }
-
-    /// Writes the frame that is ready at the end of the log. It commits, beside its `flags`.
-    fn write_frame(&mut self, flags: FrameFlags) -> Result<CommitFrame> {
-        let follows_sync = self.durability.follows_sync;
-        let flags = FrameFlags { commits: true, follows_sync, ..flags };
-        let frame = self.frame.finish(flags, self.extent.next_transaction);
-        self.check_room(frame.end())?;
-        let written = self.view.log.storage.write_at(frame.offset, self.frame.bytes());
-        self.durability.was_written(frame.end());
-        written.map_err(|error| self.fail("write the table", &error))?;
-        Ok(frame)
-    }
-
-    /// Adds a record to the open transaction, and says where it will be.
-    fn add(&mut self, record: &HeapRecord<'_>) -> Result<u64> {
-        if self.transaction.is_full_for(record) {
-            self.write_part(false)?;
-        }
-        let frame = self.transaction.frame();
-        self.check_room(frame.payload() + frame.payload_len_with(record) as u64)?;
-        Ok(self.transaction.add(record))
-    }
-
-    /// Writes the frame that the open transaction has filled.
-    fn write_part(&mut self, commits: bool) -> Result<()> {
-        let number = self.extent.next_transaction;
-        let follows_sync = self.durability.follows_sync;
-        let (bytes, frame) = self.transaction.finish_frame(number, commits, follows_sync);
-        let written = self.view.log.storage.write_at(frame.offset, bytes);
-        self.durability.was_written(frame.end());
-        written.map_err(|error| self.fail("write the table", &error))?;
-        self.transaction.was_written(frame);
-        Ok(())
-    }
-
-    fn check_room(&self, end: u64) -> Result<()> {
-        match end <= LOG_END_MAX {
-            true => Ok(()),
-            false => Err(Error::limit("a table file", LOG_END_MAX, end).in_file(&self.name)),
-        }
-    }
-
-    /// Returns true if a commit made soon will be made to last before it returns.
-    pub(super) fn next_commit_is_synced(&self) -> bool {
-        let is_writer = matches!(self.access, TableAccess::Write) && self.transaction.depth() == 0;
-        let is_time = match self.options.sync {
-            SyncMode::Commit => true,
-            SyncMode::Interval => self.durability.last_sync.elapsed() + SOON >= INTERVAL,
-            SyncMode::Never => false,
-        };
-        let waits_for_copy = || self.compactor.as_ref().is_some_and(Compactor::is_behind);
-        is_writer && (is_time || waits_for_copy())
-    }
-
-    /// Makes what was written last, where the options want it now.
-    fn sync_commit(&mut self) -> Result<()> {
-        let is_time = match self.options.sync {
-            SyncMode::Commit => true,
-            SyncMode::Interval => self.durability.last_sync.elapsed() >= INTERVAL,
-            SyncMode::Never => false,
-        };
-        if is_time { self.sync_log() } else { Ok(()) }
-    }
-
-    /// Makes what was written last.
-    pub(super) fn sync_log(&mut self) -> Result<()> {
-        if self.durability.unsynced || self.durability.is_name_unsynced {
-            self.force_sync()?;
-        }
-        Ok(())
-    }
-
-    fn force_sync(&mut self) -> Result<()> {
-        let synced = self.view.log.storage.sync();
-        synced.map_err(|error| self.fail("sync the table", &error))?;
-        if self.durability.is_name_unsynced {
-            let synced = self.files.directory.sync();
-            synced.map_err(|error| self.fail("sync the table's directory", &error))?;
-        }
-        self.durability.was_synced();
-        Ok(())
-    }
-
-    /// A write or sync has failed: takes the open transaction back, cuts what may be half there, and
-    /// lets nothing be written any more. What the disk has is only known when it is read again.
-    pub(super) fn fail(&mut self, action: &str, error: &std::io::Error) -> Error {
-        let committed = *self.committed();
-        while self.transaction.depth() > 0 {
-            self.take_back();
-            self.transaction.end_part();
-        }
-        self.transaction.end();
-        self.extent = committed;
-        self.abandon_compaction();
-        let log = &self.view.log;
-        if log.storage.set_len(committed.end).is_ok() {
-            let _ = log.storage.sync();
-        }
-        let error = log.system_error(action, error);
-        self.access = TableAccess::Failed(error.kind(), error.message().to_owned());
-        error
-    }
-
-    pub(super) fn clear(&mut self) -> Result<()> {
-        self.check_writable()?;
-        let cleared = Arc::new(self.view.cleared()?);
-        let before = self.view.clone();
-        if self.transaction.depth() == 0 {
-            let start = self.extent.end;
-            self.frame.begin(start, self.view.log.salt);
-            self.write_commit(FrameFlags { clears: true, ..FrameFlags::default() })?;
-            self.extent.clear(start);
-            self.abandon_compaction();
-        } else {
-            if self.transaction.has_records() {
-                self.write_part(false)?;
+    fn new_turn(&mut self, timeout: Duration) -> Result<LogTurn> {
+        for _ in 0..TURN_TRIES {
+            let file = self.file()?.clone();
+            // A compaction of this process has the turn for a moment when it ends.
+            let patience = if self.compactor.is_some() { PATIENCE } else { Duration::ZERO };
+            match LogTurn::take(&self.files, &file, timeout.max(patience))? {
+                Some(turn) => return Ok(turn),
+                None => self.leave_replaced()?,
             }
-            self.extent.clear(self.transaction.frame().offset());
-            self.transaction.clear(before);
         }
-        self.view = cleared;
-        Ok(())
+        Err(replaced_again_and_again().in_file(&self.name))
+    }
+
+    /// In a forked child: the turn is the parent's.
+    pub(super) fn leave_turn(&mut self) {
+        self.turn = None;
     }
 
     pub(super) fn begin(&mut self) -> Result<()> {
         self.check_writable()?;
-        if self.transaction.depth() == 0 {
-            self.view.index().is_in_transaction = true;
+        if self.depth() == 0 {
+            self.turn = Some(self.new_turn(self.options.timeout)?);
         }
-        self.transaction.begin(&self.extent, self.view.log.salt);
-        Ok(())
-    }
-
-    /// Ends the transaction of the index, whose changes cannot be taken back any more.
-    fn leave_transaction(&mut self) {
-        self.view.index().is_in_transaction = false;
-        if let Some(compactor) = &self.compactor {
-            compactor.ring();
+        let begun = self.writer_mut()?.begin();
+        if self.depth() == 0 {
+            self.turn = None;
         }
+        begun
     }
 
     fn check_begun(&self) -> Result<()> {
-        match self.transaction.depth() {
-            0 => {
-                self.check_writable()?;
-                let message = "expected an open transaction, found none";
-                Err(Error::new(ErrorKind::Argument, message).in_file(&self.name))
-            }
-            _ => Ok(()),
+        if self.depth() > 0 {
+            return Ok(());
         }
+        self.check_writable()?;
+        let message = "expected an open transaction, found none";
+        Err(Error::new(ErrorKind::Argument, message).in_file(&self.name))
     }
 
     pub(super) fn commit(&mut self) -> Result<()> {
         self.check_begun()?;
         self.check_writable()?;
-        if self.transaction.depth() > 1 {
-            self.transaction.merge_part();
+        if self.depth() > 1 {
+            self.writer_mut()?.transaction.merge_part();
             return Ok(());
         }
-        if !self.transaction.is_empty() {
-            self.write_part(true)?;
-            self.sync_commit()?;
+        let (files, OpenOptions { sync, timeout, .. }) = (self.files.clone(), self.options);
+        let mut is_time = self.syncs_commit(INTERVAL);
+        let lasts = &mut |file: &HashFile, end| match is_time {
+            true if sync == SyncMode::Commit => make_last(&files, file, end, timeout),
+            true => match make_last(&files, file, end, Duration::ZERO) {
+                // The next commit tries again.
+                Err(error) if error.kind() == ErrorKind::Lock => {
+                    is_time = false;
+                    Ok(())
+                }
+                lasts => lasts,
+            },
+            false => Ok(()),
+        };
+        match self.writer_mut()?.commit(FrameFlags::default(), lasts) {
+            Ok(()) => {}
+            Err(CommitFailure::TakenBack(error)) => {
+                self.turn = None;
+                return Err(error);
+            }
+            Err(CommitFailure::Unknown(error)) => return Err(self.fail(error)),
         }
-        if let Some(last) = self.transaction.written().last() {
-            self.extent.commit(last);
+        if is_time {
+            self.last_sync = Instant::now();
         }
-        self.transaction.end();
-        self.leave_transaction();
+        self.turn = None;
         self.compact_beside()
     }
 
     pub(super) fn abort(&mut self) -> Result<()> {
-        if self.transaction.depth() == 0 && matches!(self.access, TableAccess::Failed(..)) {
+        if self.depth() == 0 && matches!(self.access, TableAccess::Failed(..)) {
             // The failure has taken it back.
             return Ok(());
         }
         self.check_begun()?;
-        self.take_back();
-        let Some((extent, written)) = self.transaction.end_part() else { return Ok(()) };
-        self.extent = extent;
-        if let Some(frame) = written {
-            let log = self.view.log.clone();
-            let kept = self.transaction.payload_mut();
-            let read = match kept.is_empty() {
-                true => Ok(()),
-                false => log.storage.read_at(frame.payload(), kept),
-            };
-            // What was cut off must not come back behind other frames after a power cut.
-            let cut = read.and_then(|()| log.storage.set_len(frame.offset));
-            let cut = cut.and_then(|()| log.storage.sync());
-            cut.map_err(|error| self.fail("roll back the transaction", &error))?;
-            self.durability.was_cut();
+        let aborted = self.writer_mut()?.abort();
+        if let Err(error) = aborted {
+            return Err(self.fail(error));
         }
-        if self.transaction.depth() == 0 {
-            self.transaction.end();
-            self.leave_transaction();
+        if self.depth() == 0 {
+            self.turn = None;
         }
         Ok(())
     }
 
-    /// Takes back what the part of the transaction that began last has changed in the index.
-    fn take_back(&mut self) {
-        while let Some(step) = self.transaction.step_back() {
-            match step {
-                UndoStep::Clear(before) => self.view = before,
-                UndoStep::Change(Undo { hash, old, new }) => {
-                    let place = |place| (place != 0).then_some(place);
-                    // There was room for it before.
-                    let _ = self.view.index().change(hash, place(new), place(old), new);
+    /// A write or sync has failed: takes the open transaction back, cuts what may be half there, and
+    /// lets nothing be written any more. What the disk has is only known when it is read again.
+    pub(super) fn fail(&mut self, error: Error) -> Error {
+        if let Some(writer) = &mut self.opened {
+            writer.forget();
+            if self.turn.is_some() && writer.cut().is_err() {
+                writer.file.sharing.state().set_unfinished(true);
+            }
+        }
+        self.turn = None;
+        self.kept_turns.clear();
+        self.abandon_compaction();
+        self.access = TableAccess::Failed(error.kind(), error.message().to_owned());
+        error
+    }
+
+    /// Does a change: in the open transaction, or in one of its own.
+    fn change<T>(&mut self, change: impl FnOnce(&mut Engine) -> Result<T>) -> Result<T> {
+        self.check_writable()?;
+        if self.depth() > 0 {
+            return change(self);
+        }
+        self.begin()?;
+        match change(self) {
+            Ok(changed) => self.commit().map(|()| changed),
+            Err(error) => {
+                if self.depth() > 0 {
+                    self.abort()?;
                 }
+                Err(error)
             }
         }
     }
 
-    pub(super) fn snapshot(&self) -> Result<HashSnapshot> {
-        let committed = self.committed();
-        let Engine { view, extent, transaction, process, .. } = self;
-        HashSnapshot::take(view, extent, committed, transaction, *process)
+    /// Returns what a step of a change came to. After a failed write, nothing more is written.
+    fn checked<T>(&mut self, step: Result<T>) -> Result<T> {
+        step.map_err(|error| match error.kind() {
+            ErrorKind::Io(_) => self.fail(error),
+            _ => error,
+        })
     }
 
-    /// Makes everything last, says so in the log, and keeps the index.
+    pub(super) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.change(|engine| {
+            let writer = engine.writer_mut()?;
+            let old = writer.old(key)?;
+            let added = writer.add(HeapRecord::Entry { key, value }, old);
+            engine.checked(added)
+        })
+    }
+
+    pub(super) fn delete(&mut self, key: &[u8]) -> Result<bool> {
+        self.change(|engine| {
+            let writer = engine.writer_mut()?;
+            let old = writer.old(key)?.filter(|old| old.is_alive());
+            if old.is_none() {
+                return Ok(false);
+            }
+            let added = writer.add(HeapRecord::Deletion { key }, old);
+            engine.checked(added).map(|()| true)
+        })
+    }
+
+    pub(super) fn clear(&mut self) -> Result<()> {
+        self.change(|engine| {
+            let cleared = engine.writer_mut()?.clear();
+            engine.checked(cleared)
+        })
+    }
+
+    /// Shows the entry that was written first of all, and deletes it.
+    pub(super) fn shift(&mut self, taken: &mut dyn FnMut(&[u8], &[u8])) -> Result<bool> {
+        let is_alone = self.depth() == 0;
+        self.change(|engine| {
+            let mut scan = engine.snapshot()?.records_from(engine.first_at);
+            let Some((key, value)) = scan.advance()? else { return Ok(false) };
+            taken(key, value);
+            let key = key.to_vec();
+            // What a transaction has taken out may be alive again. The next search goes on from there.
+            if is_alone {
+                engine.first_at = engine.first_at.max(scan.frame_start());
+            }
+            drop(scan);
+            engine.delete(&key)
+        })
+    }
+
+    /// Returns true if a commit is to be made to last that is made when the last one was so long ago.
+    fn syncs_commit(&self, interval: Duration) -> bool {
+        match self.options.sync {
+            SyncMode::Commit => true,
+            SyncMode::Interval => self.last_sync.elapsed() >= interval,
+            SyncMode::Never => false,
+        }
+    }
+
+    /// Returns true if a commit made soon will be made to last before it returns.
+    pub(super) fn next_commit_is_synced(&self) -> bool {
+        let is_writer = matches!(self.access, TableAccess::Write) && self.depth() == 0;
+        let waits_for_copy = || self.compactor.as_ref().is_some_and(Compactor::is_behind);
+        is_writer && (self.syncs_commit(INTERVAL - SOON) || waits_for_copy())
+    }
+
+    /// Makes what was committed last.
+    pub(super) fn sync(&mut self) -> Result<()> {
+        let file = self.file()?.clone();
+        let end = file.newest()?.end;
+        let synced = make_last(&self.files, &file, end, self.options.timeout);
+        synced.map_err(|error| match error.kind() {
+            // Another one syncs. Nothing has failed.
+            ErrorKind::Lock => error,
+            _ => self.fail(error),
+        })?;
+        self.last_sync = Instant::now();
+        Ok(())
+    }
+
+    pub(super) fn snapshot(&self) -> Result<HashSnapshot> {
+        HashSnapshot::take(self.writer()?, self.process)
+    }
+
+    /// Makes everything last, and leaves the file.
     pub(super) fn close(&mut self) -> Result<()> {
+        if self.opened.is_none() {
+            return Ok(());
+        }
+        self.kept_turns.clear();
         let closed = match self.access {
             TableAccess::Write => self.finish(),
             _ => Ok(()),
         };
-        if matches!(self.access, TableAccess::Write | TableAccess::Failed(..))
-            && let Some(file) = self.view.log.storage.file()
-        {
+        self.abandon_compaction();
+        self.turn = None;
+        let Some(writer) = self.opened.take() else { return closed };
+        if !writer.file.is_index_own && writer.file.sharing.is_alone() {
+            // Without it, the file has a few bits that are no use.
+            let _ = writer.file.forget_trust();
+        }
+        if let Some(file) = writer.file.log.storage.file() {
             // A snapshot may keep the file open, but not others out.
             let _ = file.unlock();
         }
-        self.access = TableAccess::Closed;
         closed
     }
 
     fn finish(&mut self) -> Result<()> {
-        while self.transaction.depth() > 0 {
+        while self.depth() > 0 {
             self.abort()?;
         }
         self.end_compaction()?;
-        self.sync_log()?;
-        self.mark_closed()?;
-        if self.extent.end - self.checkpoint_end.min(self.extent.end) >= CHECKPOINT_AFTER
-            && self.check_named().is_ok()
-        {
-            let index = self.view.index();
-            // Without it the next one to open the table reads more.
-            let _ = checkpoint::save(&self.files, &self.view.log, &self.extent, &index.index);
+        if self.file()?.sharing.state().is_replaced() {
+            self.leave_replaced()?;
         }
-        Ok(())
-    }
-
-    /// Lets the header say how long the log is, so that a file that is cut does not pass for whole, and
-    /// adds a frame that no other history of the table has, by which an index knows the log.
-    fn mark_closed(&mut self) -> Result<()> {
-        if self.extent.is_closed || self.extent.last_frame == 0 {
+        self.sync()?;
+        let file = self.file()?.clone();
+        // Who comes later, or has the turn, does the rest.
+        if !file.sharing.is_alone() {
             return Ok(());
         }
-        if !self.durability.follows_sync {
-            // It may have been written by a process that died.
-            self.force_sync()?;
-        }
-        let (log, offset) = (self.view.log.clone(), self.extent.end);
-        let header = HashLogHeader { closed_len: offset, ..log.header }.to_bytes();
-        // One after the other, so that one is whole at any time.
-        let second = log.storage.write_at(HEADER_LEN as u64, &header[HEADER_LEN..]);
-        let written = second.and_then(|()| log.storage.write_at(0, &header[..HEADER_LEN]));
-        written.map_err(|error| self.fail("write the table", &error))?;
-        self.frame.begin(offset, log.salt);
-        self.frame.put(&HeapRecord::Deletion { key: &random_key() });
-        let frame = self.write_frame(FrameFlags { closes: true, ..FrameFlags::default() })?;
-        self.extent.commit(&frame);
-        Ok(())
+        let Ok(Some(turn)) = LogTurn::take(&self.files, &file, Duration::ZERO) else {
+            return Ok(());
+        };
+        let marked = match file.sharing.is_alone() {
+            true => self.writer_mut()?.mark_closed(),
+            false => Ok(()),
+        };
+        drop(turn);
+        marked.map_err(|error| self.fail(error))
     }
 
     pub(super) fn stat(&self) -> Result<Stat> {
-        let file_bytes = self.view.log.storage.len();
-        let file_bytes =
-            file_bytes.map_err(|e| self.view.log.system_error("read the table", &e))?;
-        let index = self.view.index();
-        let words = index.index.words();
-        let index_bytes = std::mem::size_of_val::<[_]>(words) as u64;
-        let own_index = if words.is_shared() { 0 } else { index_bytes };
+        let writer = self.writer()?;
+        let (file, extent) = (&writer.file, self.extent()?);
+        let log = &file.log;
+        let file_bytes = log.storage.len();
+        let file_bytes = file_bytes.map_err(|error| log.system_error("read the table", &error))?;
+        let room_bytes = file.sharing.state().room_bytes();
+        let (own, in_log) = if file.is_index_own { (room_bytes, 0) } else { (0, room_bytes) };
         let pinned = self.retired.iter().filter_map(Weak::upgrade);
-        let pinned = pinned.filter(|view| !Arc::ptr_eq(&view.log, &self.view.log));
         Ok(Stat {
-            records: self.extent.records,
-            live_bytes: self.extent.live_bytes,
-            dead_bytes: self.extent.dead_bytes(),
-            pinned_bytes: pinned.map(|view| view.log.storage.len().unwrap_or_default()).sum(),
-            index_bytes,
-            memory_bytes: own_index
-                + index.displaced_bytes()
-                + self.transaction.memory_bytes()
-                + (self.scratch.capacity() + self.frame.capacity()) as u64,
+            records: extent.records,
+            live_bytes: extent.live_bytes,
+            dead_bytes: extent.dead_bytes(in_log),
+            pinned_bytes: pinned.map(|file| file.log.storage.len().unwrap_or_default()).sum(),
+            index_bytes: room_bytes,
+            memory_bytes: own + writer.memory_bytes(),
             file_bytes,
         })
     }
-}
 
-/// A key that no table has.
-fn random_key() -> [u8; 16] {
-    let mut key = [0; 16];
-    for half in key.chunks_exact_mut(8) {
-        half.copy_from_slice(&random_number().to_le_bytes());
+    /// Returns the state as the table's own reads see it.
+    pub(super) fn extent(&self) -> Result<super::extent::LogExtent> {
+        let writer = self.writer()?;
+        match writer.transaction.depth() {
+            0 => writer.file.newest(),
+            _ => Ok(writer.extent),
+        }
     }
-    key
 }
 
-/// Gives back what one long record took of memory.
-pub(super) fn shorten(buffer: &mut Vec<u8>) {
-    buffer.truncate(BUFFER_LEN_MAX);
-    buffer.shrink_to(BUFFER_LEN_MAX);
+#[cold]
+pub(super) fn replaced_again_and_again() -> Error {
+    let message = "expected a table that stays in its file for a moment, found one that others replace again and again";
+    Error::new(ErrorKind::Lock, message)
 }
 
-/// Bytes that a buffer keeps.
-const BUFFER_LEN_MAX: usize = 1 << 20;
+#[cold]
+fn closed(name: &str) -> Error {
+    Error::new(ErrorKind::Closed, "expected an open table, found it closed").in_file(name)
+}

@@ -1,4 +1,4 @@
-//! Known part of a log, and what it holds.
+//! Known part of a log, and what it holds: the state of a table after a commit.
 
 use super::header::{HashLogHeader, LOG_START};
 use crate::files::CommitFrame;
@@ -10,16 +10,18 @@ pub(super) struct LogExtent {
     pub(super) end: u64,
     /// The number of the transaction that begins there.
     pub(super) next_transaction: u64,
-    /// Offset of its last frame; 0 without one.
+    /// Offset of the last frame with records; 0 without one.
     pub(super) last_frame: u64,
     /// True if closing the table added that frame.
     pub(super) is_closed: bool,
-    /// Beginning of its entries: nothing before is alive.
+    /// Beginning of its entries, where all before were deleted at once: nothing before is alive.
     pub(super) start: u64,
     /// Entries.
     pub(super) records: u64,
     /// Bytes of their records, with checks.
     pub(super) live_bytes: u64,
+    /// Entries in the log from its beginning on that were replaced or deleted. Without any, all that a scan meets is alive.
+    pub(super) dead_records: u64,
 }
 
 impl LogExtent {
@@ -33,12 +35,13 @@ impl LogExtent {
             start: LOG_START,
             records: 0,
             live_bytes: 0,
+            dead_records: 0,
         }
     }
 
-    /// Bytes that are not of live records.
-    pub(super) fn dead_bytes(&self) -> u64 {
-        (self.end - LOG_START).saturating_sub(self.live_bytes)
+    /// Bytes that are neither of live records nor among the `room_bytes` of the index.
+    pub(super) fn dead_bytes(&self, room_bytes: u64) -> u64 {
+        (self.end - LOG_START).saturating_sub(self.live_bytes.saturating_add(room_bytes))
     }
 
     /// Takes in the difference that a record makes, which replaces one of `old_len` bytes, if any, by
@@ -48,16 +51,12 @@ impl LogExtent {
         self.records = (self.records + u64::from(new_len.is_some())).saturating_sub(replaced);
         let live = self.live_bytes + new_len.unwrap_or_default();
         self.live_bytes = live.saturating_sub(old_len.unwrap_or_default());
+        self.dead_records += replaced;
     }
 
     /// Takes out all entries; what follows begins at `start`.
     pub(super) fn clear(&mut self, start: u64) {
-        *self = LogExtent { start, records: 0, live_bytes: 0, ..*self };
-    }
-
-    /// Takes in that no entry before the frame at `start` is alive.
-    pub(super) fn begin_at(&mut self, start: u64) {
-        self.start = self.start.max(start);
+        *self = LogExtent { start, records: 0, live_bytes: 0, dead_records: 0, ..*self };
     }
 
     /// Goes on to the end of a transaction, whose last frame is `last`.

@@ -1,11 +1,13 @@
-//! A generation of a hashed table while it is written: by compacting, and by repairing.
+//! A generation of a hashed table while it is written: by compacting, and by repairing. Nobody else knows its file.
 
 use std::sync::Arc;
 
-use super::extent::LogExtent;
-use super::header::{HashLogHeader, LOG_END_MAX, Log};
+use super::hash_file::HashFile;
+use super::header::HashLogHeader;
+use super::log_writer::LogWriter;
+use super::opening;
 use crate::error::{Error, Result};
-use crate::files::{FrameBuffer, FrameFlags, Storage};
+use crate::files::{FrameFlags, LogRecord, Storage};
 use crate::heap::record::HeapRecord;
 
 /// The payload of the frames that are written: less than this and one record.
@@ -14,12 +16,9 @@ const FRAME_LEN: usize = 256 << 10;
 /// A generation that is being written.
 #[derive(Debug)]
 pub(super) struct NextGeneration {
-    log: Log,
-    pub(super) extent: LogExtent,
-    /// The frame to come.
-    frame: FrameBuffer,
-    /// Bytes that were written since they were made to last.
-    unsynced: u64,
+    writer: LogWriter,
+    /// End of what was made to last.
+    synced_end: u64,
 }
 
 impl NextGeneration {
@@ -27,97 +26,82 @@ impl NextGeneration {
     pub(super) fn begin(
         storage: Box<dyn Storage>,
         header: HashLogHeader,
-        name: Arc<str>,
+        name: &Arc<str>,
     ) -> Result<NextGeneration> {
-        let header = HashLogHeader { closed_len: 0, ..header };
-        storage.write_at(0, &header.to_bytes()).map_err(|error| failed(&error))?;
-        let (log, extent) = (Log::new(storage, header, name), LogExtent::empty(&header));
-        let mut frame = FrameBuffer::default();
-        frame.begin(extent.end, log.salt);
-        Ok(NextGeneration { log, extent, frame, unsynced: 0 })
+        let file = opening::create(storage, header, name)?;
+        let extent = file.newest()?;
+        let mut writer = LogWriter::new(Arc::new(file), extent);
+        writer.begin()?;
+        Ok(NextGeneration { writer, synced_end: 0 })
     }
 
-    /// Adds a record, and says where it is.
-    pub(super) fn add(&mut self, record: &HeapRecord<'_>) -> Result<u64> {
-        if self.frame.payload_len() > 0 && self.frame.payload_len_with(record) > FRAME_LEN {
-            self.write_frame(false)?;
-        }
-        let end = self.frame.payload() + self.frame.payload_len_with(record) as u64;
-        if end > LOG_END_MAX {
-            return Err(Error::limit("a table file", LOG_END_MAX, end));
-        }
-        Ok(self.frame.put(record))
+    /// Adds an entry of a key that has none.
+    pub(super) fn add(&mut self, record: HeapRecord<'_>) -> Result<()> {
+        self.writer.add(record, None)?;
+        self.write_full()
     }
 
-    /// The record at `place`, with the bytes that it takes with its check.
-    pub(super) fn record<'b>(
-        &'b self,
-        place: u64,
-        buffer: &'b mut Vec<u8>,
-    ) -> Result<(HeapRecord<'b>, u64)> {
-        if place < self.extent.end {
-            return self.log.record(place, self.extent.end, buffer);
+    /// Takes in what a record changes.
+    pub(super) fn change(&mut self, record: &LogRecord<'_>) -> Result<()> {
+        let old = self.writer.old(record.key())?;
+        // What was never copied needs no deletion.
+        if record.is_deletion() && !old.is_some_and(|old| old.is_alive()) {
+            return Ok(());
         }
-        let found = self.frame.record(place).map(|(record, bytes)| (record, bytes.len() as u64));
-        found.ok_or_else(|| Error::internal("a record of the next generation that is gone"))
+        self.writer.add(record.record, old)?;
+        self.write_full()
     }
 
     /// Takes out all entries so far.
     pub(super) fn clear(&mut self) -> Result<()> {
-        self.write_frame(false)?;
-        self.extent.clear(self.extent.end);
-        self.write_frame(true)
+        self.writer.clear()
     }
 
-    /// Writes the frame so far; nothing where it has nothing to say.
-    fn write_frame(&mut self, clears: bool) -> Result<()> {
-        if self.frame.payload_len() == 0 && !clears {
-            return Ok(());
+    fn write_full(&mut self) -> Result<()> {
+        match self.writer.transaction.frame().payload_len() >= FRAME_LEN {
+            true => self.write(),
+            false => Ok(()),
         }
-        let flags = FrameFlags { commits: true, clears, ..FrameFlags::default() };
-        let frame = self.frame.finish(flags, self.extent.next_transaction);
-        let written = self.log.storage.write_at(frame.offset, self.frame.bytes());
-        written.map_err(|error| failed(&error))?;
-        self.extent.commit(&frame);
-        self.unsynced += frame.end() - frame.offset;
-        self.frame.release(2 * FRAME_LEN);
-        self.frame.begin_next(frame.end());
-        Ok(())
+    }
+
+    /// Writes what was added so far.
+    fn write(&mut self) -> Result<()> {
+        let committed = self.writer.commit(FrameFlags::default(), &mut |_, _| Ok(()));
+        committed.map_err(|failure| failure.into_error())?;
+        self.writer.begin()
     }
 
     /// Bytes that were written since they were made to last.
     pub(super) fn unsynced(&self) -> u64 {
-        self.unsynced
+        self.writer.committed().end.saturating_sub(self.synced_end)
     }
 
     /// Makes what was written so far last.
     pub(super) fn sync(&mut self) -> Result<()> {
-        let synced = self.log.storage.sync();
+        let synced = self.writer.file.log.storage.sync();
         synced.map_err(|error| Error::io("sync the compacted table", &error))?;
-        self.unsynced = 0;
+        self.synced_end = self.writer.committed().end;
+        self.writer.file.sharing.state().has_lasted_to(self.synced_end);
         Ok(())
     }
 
     /// Makes all of it last so far. The header says how long it is.
     pub(super) fn settle(&mut self) -> Result<()> {
-        self.write_frame(false)?;
-        let header = HashLogHeader { closed_len: self.extent.end, ..self.log.header };
-        let written = self.log.storage.write_at(0, &header.to_bytes());
-        written.map_err(|error| failed(&error))?;
-        self.log.header = header;
+        self.write()?;
+        let log = &self.writer.file.log;
+        let closed_len = self.writer.committed().end;
+        let header = HashLogHeader { closed_len, ..log.header };
+        let written = log.storage.write_at(0, &header.to_bytes());
+        written.map_err(|error| Error::io("write the compacted table", &error))?;
         self.sync()
     }
 
-    /// Writes what is left, makes it last where `lasts`, and gives the log.
-    pub(super) fn finish(mut self, lasts: bool) -> Result<(Log, LogExtent)> {
+    /// Writes what is left, makes it last where `lasts`, and gives the file.
+    pub(super) fn finish(mut self, lasts: bool) -> Result<Arc<HashFile>> {
         match lasts {
             true => self.settle()?,
-            false => self.write_frame(false)?,
+            false => self.write()?,
         }
-        Ok((self.log, self.extent))
+        Ok(self.writer.file)
     }
-}
-
-fn failed(error: &std::io::Error) -> Error {
-    Error::io("write the compacted table", error)
 }

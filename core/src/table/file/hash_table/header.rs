@@ -2,7 +2,7 @@
 //! both.
 //!
 //! ```text
-//! file:    header, the same header again, frames
+//! file:    header, the same header again, to 4096: what processes share, to 69632: frames
 //! header:  magic 8   format 4   0 4   seed 8   generation 8   first transaction 8   closed length 8
 //!          values 12   check 4
 //! ```
@@ -10,17 +10,21 @@
 //! Numbers are little-endian. The salt of the frames is made of the seed and the generation.
 
 use crate::error::Result;
-use crate::files::{self, CommitLog, FileKind, HEADER_LEN, LogHeader, Salt};
+use crate::files::{self, CommitLog, FileKind, HEADER_LEN, LogHeader, PAGE_LEN, Salt, Storage};
 use crate::table::ValueType;
+use crate::table::file::sharing::{AREA_PAGE, AREA_PAGES};
 use crate::wire::Endian;
 
 /// First bytes of a file.
 pub(in crate::table::file) const MAGIC: &[u8; 8] = b"\x89BWH\r\n\x1a\n";
 
-const KIND: FileKind = FileKind { name: "a hashed table", magic: MAGIC, format: 1 };
+const KIND: FileKind = FileKind { name: "a hashed table", magic: MAGIC, format: 2 };
 
-/// Offset of the first frame: behind the header and its copy.
-pub(super) const LOG_START: u64 = 2 * HEADER_LEN as u64;
+/// Bytes of the header and its copy.
+pub(super) const HEADERS_LEN: usize = 2 * HEADER_LEN;
+
+/// Offset of the first frame: behind the pages of the headers and of what processes share.
+pub(super) const LOG_START: u64 = (AREA_PAGE + AREA_PAGES) as u64 * PAGE_LEN as u64;
 
 /// The end of the longest log: what an index can point into.
 pub(super) const LOG_END_MAX: u64 = 1 << 40;
@@ -43,7 +47,7 @@ pub(super) struct HashLogHeader {
 
 impl HashLogHeader {
     /// The header and its copy.
-    pub(super) fn to_bytes(self) -> [u8; LOG_START as usize] {
+    pub(super) fn to_bytes(self) -> [u8; HEADERS_LEN] {
         let header = KIND.header(&[
             &self.seed.to_le_bytes(),
             &self.generation.to_le_bytes(),
@@ -51,13 +55,25 @@ impl HashLogHeader {
             &self.closed_len.to_le_bytes(),
             &self.values.to_bytes(),
         ]);
-        let mut bytes = [0; LOG_START as usize];
+        let mut bytes = [0; HEADERS_LEN];
         bytes[..HEADER_LEN].copy_from_slice(&header);
         bytes[HEADER_LEN..].copy_from_slice(&header);
         bytes
     }
 
-    /// The header in the beginning of a file: as many bytes as there are of [`LOG_START`]. Of two
+    /// Returns the numbers that tell the file from all others.
+    #[inline]
+    pub(super) fn identity(&self) -> [u64; 2] {
+        [self.seed, self.generation]
+    }
+
+    /// Makes a file without frames of `storage`, which is empty. Until it is whole, it begins with zeros.
+    pub(super) fn write_new(&self, storage: &dyn Storage) -> std::io::Result<()> {
+        storage.set_len(LOG_START)?;
+        storage.write_at(0, &self.to_bytes())
+    }
+
+    /// The header in the beginning of a file: as many bytes as there are of [`HEADERS_LEN`]. Of two
     /// whole copies the later one: a crash may come between the writing of the one and the other.
     /// `None` where neither is whole.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Option<HashLogHeader>> {

@@ -1,72 +1,63 @@
-//! A hashed table of byte strings in one file: an append-only log of checked frames
-//! (`docs/hash-table-file.md`), and an index of it that can always be made again.
+//! A hashed table of byte strings in one file: an append-only log of checked frames, and an index of it that can always be
+//! made again (`docs/hash-table-file.md`).
 //!
-//! `engine.rs` appends commits to the log and looks keys up, `opening.rs` opens the table and follows a writer, and `replay.rs`
-//! takes in new commits for both. A record never changes, so its place in the log is all that the index has of a key. The index
-//! is mapped from a file without a name, which nobody else can cut; without room or right for such a file it is in memory.
+//! Many processes map the file. They write by turns; readers wait for nobody and make no system call. A commit is appended to
+//! the log (`log_writer.rs`), then its entries are stored in the index (`index_writer.rs`), then its state is published
+//! (`state.rs`). A record never changes, and knows the one that it replaced, so the end of the log is a snapshot of the table
+//! (`hash_file.rs`, `snapshot.rs`). The index is rooms in the log: a directory (`index.rs`) that leads to segments
+//! (`segment.rs`).
 //!
-//! A kept index is only a checkpoint (`checkpoint.rs`). It names the place of the log up to which it goes and the hash of the
-//! frame there, which no other history of the table has. A clean close writes it, and each process copies it. So after a crash
-//! only the log since the checkpoint is read, and readers need no agreement with the writer.
+//! `opening.rs` finds the index where it was, takes in what a process that died had committed (`replay.rs`), or makes the
+//! index anew. Who may not write the file has an index in memory, and follows the log (`following.rs`).
 
-mod checkpoint;
+mod closing;
 mod compaction;
 mod compactor;
 mod copying;
 mod engine;
 mod extent;
+mod far_versions;
+mod following;
 mod generation;
+mod hash_file;
 mod header;
-mod log_index;
+mod index;
+mod index_writer;
+mod log_walk;
+mod log_writer;
 mod opening;
 mod repair;
 mod replay;
+mod segment;
 mod snapshot;
+mod state;
 mod table_files;
 mod transaction;
-mod view;
 
 use std::cell::RefCell;
-use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::options::OpenOptions;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{Directory, FileDirectory, Storage, name_beside};
+use crate::files::{Directory, FileDirectory};
 use crate::table::{Snapshot, Stat, Table, ValueType, check_entry};
-use engine::{Engine, TableAccess, shorten};
+use engine::Engine;
+use log_writer::shorten;
 use table_files::HashTableFiles;
 
 pub(super) use header::MAGIC;
 pub use repair::Check;
 
-/// The name of the index of the table `name`.
-pub(in crate::table) fn index_name(name: &OsStr) -> OsString {
-    name_beside(name, ".idx")
-}
-
-/// Gives `index` its name beside `table`, the file `name`; where there is none, an older one is taken away. It is a
-/// cache, so that something else which has the name stays.
-pub(in crate::table) fn publish_index(
-    directory: &FileDirectory,
-    name: &OsStr,
-    table: &dyn Storage,
-    index: Option<&dyn Storage>,
-) {
-    let files = HashTableFiles { directory: Arc::new(directory.clone()), name: name.to_owned() };
-    match index {
-        // Without an index, opening reads the whole log.
-        Some(index) => drop(files.keep_checkpoint(index, table)),
-        None => files.discard_checkpoint(table),
-    }
-}
+/// Keys whose entries the processor brings at the same time.
+const KEYS_AHEAD: usize = 32;
 
 /// A hashed table in a file.
 ///
-/// One process writes at a time; a second writer gets [`crate::ErrorKind::Lock`], at once or after
-/// [`OpenOptions::timeout`]. Any number of tables opened with [`OpenOptions::read_only`], in this
-/// process or others, read beside it, and see each commit as a whole, as of their last call.
+/// Any number of processes and handles use it at once. Those that write take turns: a change, or a transaction, waits for
+/// another one's up to [`OpenOptions::timeout`], and is [`crate::ErrorKind::Lock`] then. Reads wait for nobody, and see each
+/// commit as a whole, as of their last call.
 ///
 /// Each commit is in the file (`write(2)`) when the call that makes it returns, so the death of the
 /// process loses none, in any [`SyncMode`](super::SyncMode). What a power cut loses is for the mode
@@ -75,7 +66,8 @@ pub(in crate::table) fn publish_index(
 /// A write or sync that fails takes the open transaction back and closes the table for writing;
 /// what was committed before can still be read.
 ///
-/// In a forked child it can be read only, and follows the parent.
+/// A forked child opens the file anew at its first use. What its parent had begun is the parent's. A table that its parent has
+/// for itself ([`OpenOptions::exclusive`]) the child can only read.
 #[derive(Debug)]
 pub struct HashTable {
     engine: RefCell<Engine>,
@@ -86,24 +78,27 @@ pub struct HashTable {
 }
 
 impl HashTable {
-    /// Opens the table in the file at `path`. Beside it is, at times, a file whose name goes on with
-    /// `.idx`, which can be made again, and is not used where it belongs to somebody else.
+    /// Opens the table in the file at `path`.
     pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<HashTable> {
         let path = path.as_ref();
         let shown = path.to_string_lossy();
+        options.check().map_err(|error| error.in_file(&shown))?;
         let (directory, name) =
             FileDirectory::find(path).map_err(|error| Error::io("open", &error).in_file(&shown))?;
-        let files = HashTableFiles { directory: Arc::new(directory), name };
+        let is_exclusive = options.exclusive;
+        let files = HashTableFiles { directory: Arc::new(directory), name, is_exclusive };
         Self::open_at(files, &shown, options)
     }
 
-    /// Opens the table in the file `name` of `directory`.
+    /// Opens the table in the file `name` of `directory`. Where these are no files of the operating system, nothing keeps two
+    /// tables from writing at once.
     pub fn open_in(
         directory: Arc<dyn Directory>,
         name: &str,
         options: OpenOptions,
     ) -> Result<HashTable> {
-        Self::open_at(HashTableFiles { directory, name: name.into() }, name, options)
+        let is_exclusive = options.exclusive;
+        Self::open_at(HashTableFiles { directory, name: name.into(), is_exclusive }, name, options)
     }
 
     fn open_at(files: HashTableFiles, name: &str, options: OpenOptions) -> Result<HashTable> {
@@ -123,14 +118,14 @@ impl HashTable {
         self.read_only
     }
 
-    /// Makes everything last, keeps the index for the next time, and lets others write. An open
+    /// Makes everything last, and leaves the file to others. An open
     /// transaction is taken back. Nothing can be done with it afterwards; to close it again is fine.
     pub fn close(&mut self) -> Result<()> {
         let engine = self.engine.get_mut();
         match engine.process.is_here() {
             true => engine.close(),
             false => {
-                engine.access = TableAccess::Closed;
+                engine.opened = None;
                 Ok(())
             }
         }
@@ -139,60 +134,52 @@ impl HashTable {
     /// The engine, to change something.
     fn changed(&mut self) -> Result<&mut Engine> {
         let engine = self.engine.get_mut();
-        if !engine.process.is_here() {
-            engine.follow()?;
+        if engine.opened.is_some() {
+            engine.refresh()?;
         }
         Ok(engine)
     }
 
-    /// Returns true if another process may commit between two calls.
-    fn follows_a_writer(&self) -> bool {
-        let engine = self.engine.borrow();
-        !engine.process.is_here()
-            || matches!(engine.access, TableAccess::Read | TableAccess::Forked)
-    }
-
-    /// Copies the values of all keys in one look, and then calls `found`, which may ask the table for more.
-    fn get_many_at_once(
-        &self,
-        keys: &[&[u8]],
-        found: &mut dyn FnMut(usize, Option<&[u8]>),
-    ) -> Result<()> {
-        let mut buffer = self.buffer.take();
-        let (mut bytes, mut places) = (Vec::new(), Vec::with_capacity(keys.len()));
-        let looked = self.look(|engine| {
-            bytes.clear();
-            places.clear();
-            for key in keys {
-                let begin = bytes.len();
-                let entry = engine.find(key, &mut buffer)?;
-                places.push(entry.map(|entry| {
-                    bytes.extend_from_slice(&buffer[entry.value]);
-                    begin..bytes.len()
-                }));
+    /// Does a change of its own, again if it has found the index damaged, which is made anew then.
+    fn change<T>(&mut self, mut change: impl FnMut(&mut Engine) -> Result<T>) -> Result<T> {
+        let engine = self.changed()?;
+        match change(engine) {
+            Err(error) if error.kind() == ErrorKind::Corrupt && engine.follows_anew() => {
+                change(engine)
             }
-            Ok(())
-        });
-        shorten(&mut buffer);
-        self.buffer.replace(buffer);
-        looked?;
-        for (key, place) in places.into_iter().enumerate() {
-            found(key, place.map(|place| &bytes[place]));
+            changed => changed,
         }
-        Ok(())
     }
 
     /// Looks at the table as it is now.
+    #[inline]
     fn look<T>(&self, mut look: impl FnMut(&Engine) -> Result<T>) -> Result<T> {
-        let mut engine = self.engine.borrow_mut();
-        engine.check_readable()?;
-        engine.follow()?;
-        match look(&engine) {
-            Err(error) if error.kind() == ErrorKind::Corrupt && engine.follows_anew() => {
-                look(&engine)
+        // Who looks something up in a look goes on with the file that the first one has found.
+        if let Ok(mut engine) = self.engine.try_borrow_mut() {
+            engine.file()?;
+            engine.refresh()?;
+        }
+        let looked = look(&self.engine.borrow());
+        match looked {
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                let engine = self.engine.try_borrow_mut();
+                match engine.is_ok_and(|mut engine| engine.follows_anew()) {
+                    true => look(&self.engine.borrow()),
+                    false => Err(error),
+                }
             }
             looked => looked,
         }
+    }
+
+    /// Looks with a buffer.
+    #[inline]
+    fn look_into<T>(&self, mut look: impl FnMut(&Engine, &mut Vec<u8>) -> Result<T>) -> Result<T> {
+        let mut buffer = self.buffer.take();
+        let looked = self.look(|engine| look(engine, &mut buffer));
+        shorten(&mut buffer);
+        self.buffer.replace(buffer);
+        looked
     }
 }
 
@@ -205,46 +192,63 @@ impl Drop for HashTable {
 
 impl Table for HashTable {
     fn len(&self) -> Result<u64> {
-        self.look(|engine| Ok(engine.extent.records))
+        self.look(|engine| Ok(engine.extent()?.records))
     }
 
     fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        let mut buffer = self.buffer.take();
-        let entry = self.look(|engine| engine.find(key, &mut buffer));
-        if let Ok(Some(entry)) = &entry {
-            found(&buffer[entry.value.clone()]);
-        }
-        shorten(&mut buffer);
-        self.buffer.replace(buffer);
-        Ok(entry?.is_some())
+        self.look_into(|engine, buffer| {
+            let writer = engine.writer()?;
+            match writer.transaction.depth() {
+                0 => writer.file.get(key, buffer, found),
+                _ => writer.get(key, buffer, found),
+            }
+        })
     }
 
+    /// Looks all keys up in one state, and copies their values before the first is shown: `found` may ask for more.
     fn get_many(&self, keys: &[&[u8]], found: &mut dyn FnMut(usize, Option<&[u8]>)) -> Result<()> {
-        if self.follows_a_writer() {
-            return self.get_many_at_once(keys, found);
-        }
-        for (place, key) in keys.iter().enumerate() {
-            if !self.get_with(key, &mut |value| found(place, Some(value)))? {
-                found(place, None);
+        let (mut bytes, mut places) = (Vec::new(), Vec::with_capacity(keys.len()));
+        self.look_into(|engine, buffer| {
+            bytes.clear();
+            places.clear();
+            let writer = engine.writer()?;
+            let snapshot = match writer.transaction.depth() {
+                0 => Some(engine.snapshot()?),
+                _ => None,
+            };
+            for keys in keys.chunks(KEYS_AHEAD) {
+                let file = &writer.file;
+                keys.iter().for_each(|key| file.prefetch(file.hash(key)));
+                keys.iter().for_each(|key| file.prefetch_record(file.hash(key)));
+                for key in keys {
+                    let begin = bytes.len();
+                    let mut copy = |value: &[u8]| bytes.extend_from_slice(value);
+                    let is_there = match &snapshot {
+                        Some(snapshot) => snapshot.get_with(key, &mut copy)?,
+                        None => writer.get(key, buffer, &mut copy)?,
+                    };
+                    places.push(is_there.then_some(begin..bytes.len()));
+                }
             }
+            Ok(())
+        })?;
+        for (key, place) in places.into_iter().enumerate() {
+            found(key, place.map(|place| &bytes[place]));
         }
         Ok(())
     }
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         check_entry(key, value).map_err(|error| error.in_file(&self.name))?;
-        self.changed()?.put(key, value)
+        self.change(|engine| engine.put(key, value))
     }
 
     fn delete(&mut self, key: &[u8]) -> Result<bool> {
-        self.changed()?.delete(key)
+        self.change(|engine| engine.delete(key))
     }
 
     fn shift(&mut self, taken: &mut dyn FnMut(&[u8], &[u8])) -> Result<bool> {
-        let engine = self.changed()?;
-        engine.check_writable()?;
-        let Some(key) = engine.first(taken)? else { return Ok(false) };
-        engine.delete(&key)
+        self.change(|engine| engine.shift(taken))
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -270,15 +274,36 @@ impl Table for HashTable {
     fn depth(&self) -> usize {
         let engine = self.engine.borrow();
         // What the parent of a forked process has begun is the parent's.
-        if engine.process.is_here() { engine.transaction.depth() } else { 0 }
+        if engine.process.is_here() { engine.depth() } else { 0 }
     }
 
     fn sync(&mut self) -> Result<()> {
+        let read_only = self.read_only;
         let engine = self.changed()?;
-        match engine.access {
-            TableAccess::Read | TableAccess::Forked => Ok(()),
-            _ => engine.check_writable().and_then(|()| engine.sync_log()),
+        match read_only {
+            true => Ok(()),
+            false => engine.check_writable().and_then(|()| engine.sync()),
         }
+    }
+
+    fn take_turn(&mut self, timeout: Option<Duration>) -> Result<()> {
+        self.changed()?.keep_turn(timeout)
+    }
+
+    fn give_turn_back(&mut self) {
+        let engine = self.engine.get_mut();
+        if engine.process.is_here() {
+            engine.kept_turns.pop();
+        }
+    }
+
+    fn turn_waiter(&self) -> Option<Box<dyn Fn(Duration) + Send + Sync>> {
+        let waiter = self.engine.borrow().file().ok()?.sharing.turn_waiter()?;
+        Some(Box::new(move |timeout| waiter.wait(timeout)))
+    }
+
+    fn set_timeout(&mut self, timeout: Duration) {
+        self.engine.get_mut().options.timeout = timeout;
     }
 
     fn close(&mut self) -> Result<()> {
@@ -297,7 +322,7 @@ impl Table for HashTable {
     }
 
     fn values(&self) -> ValueType {
-        self.engine.borrow().view.log.header.values
+        self.engine.borrow().values
     }
 
     fn stat(&self) -> Result<Stat> {

@@ -1,315 +1,376 @@
-//! Opening of a hashed table, and how a reader follows the writer.
+//! Opening of a hashed table's file: how it is shared, and where its index comes from.
+//!
+//! | the words that processes share | |
+//! |---|---|
+//! | are in use | nothing is to be done |
+//! | were left by processes that were killed | the next to write takes in what they had committed and not published yet |
+//! | do not count, and the last frame is that of a clean close | it says where the index is |
+//! | do not count otherwise, as after a power cut | the index is made anew from the log |
+//!
+//! Who may not write the file, or only reads and would have to change more than these words, has an index of its own, made
+//! from the log. So has a storage that is no file of the system.
 
 use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::super::options::OpenOptions;
-use super::super::random::random_number;
-use super::checkpoint;
-use super::engine::{Engine, LogDurability, TableAccess};
+use super::closing::ClosedIndex;
 use super::extent::LogExtent;
-use super::header::{HashLogHeader, LOG_START, Log, LogReader, MAGIC};
-use super::log_index::{LogIndex, Words};
-use super::replay::{Rest, replay};
-use super::table_files::{HashTableFiles, ReaderWords};
-use super::transaction::Transaction;
-use super::view::GenerationView;
+use super::hash_file::HashFile;
+use super::header::{HEADERS_LEN, HashLogHeader, LOG_START, Log, LogReader, MAGIC};
+use super::index_writer::IndexWriter;
+use super::replay::{Rest, replay, survey};
+use super::state::{self, TableState};
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{Displaced, FileStatus, FrameBuffer, ProcessMark, Storage, StorageMode};
-use crate::table::ValueType;
+use crate::files::{self, Attachment, FoundArea, PAGE_LEN, PageMap, Storage};
+use crate::table::file::sharing::{AREA_PAGE, AreaMap, Sharing};
 use crate::table::foreign::described;
 
-/// `ENOENT`.
-const NOT_FOUND: i32 = 2;
-
-/// Number of times that a reader looks at a log that changes, before it believes that it is damaged.
-const READING_TRIES: u32 = 200;
-
-/// Time that a reader waits before it looks again.
-const READING_PAUSE: Duration = Duration::from_millis(2);
-
-/// Bytes that are compared where damage is found twice.
-const BYTES_COMPARED: u64 = 256;
-
-/// Content of a log, as it was found.
-struct LogContent {
-    view: Arc<GenerationView>,
-    extent: LogExtent,
-    checkpoint_end: u64,
-    seen: FileStatus,
+/// Way in which a file is opened.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct FileUse {
+    /// It is to be read only.
+    pub(super) reads: bool,
+    /// All of it is checked first.
+    pub(super) verifies: bool,
+    /// A reader's index is to be its own.
+    pub(super) is_apart: bool,
 }
 
-impl Engine {
-    /// Opens the table of `files`, which errors call `name`.
-    pub(super) fn open(files: HashTableFiles, name: &str, options: OpenOptions) -> Result<Engine> {
-        let name: Arc<str> = name.into();
-        let storage = match (options.read_only, options.create) {
-            (true, _) => files.directory.open(&files.name, StorageMode::Follow, options.timeout)?,
-            (false, false) => {
-                files.directory.open(&files.name, StorageMode::Write, options.timeout)?
-            }
-            (false, true) => {
-                open_or_make(&files, &options).map_err(|error| error.in_file(&name))?
-            }
-        };
-        let header = read_header(&*storage).and_then(|header| {
-            header.values.check(options.values)?;
-            Ok(header)
+/// Opens the file in `storage`, which errors call `name`.
+pub(super) fn open(storage: Box<dyn Storage>, name: &Arc<str>, usage: FileUse) -> Result<HashFile> {
+    let header = read_header(&*storage)?;
+    let is_shared = is_writable(&*storage) && !usage.is_apart;
+    let mut log = Log::new(storage, header, name.clone());
+    let failed = |error| Error::io("map the table", &error);
+    let map = match log.storage.file().filter(|_| is_shared) {
+        Some(file) => {
+            let (start, end) = (u64::from(AREA_PAGE) * PAGE_LEN as u64, LOG_START);
+            check_length(&*log.storage, &header)?;
+            files::reserve(file, start, end).map_err(|error| Error::io("write", &error))?;
+            let file = file.try_clone().map_err(failed)?;
+            Some(Arc::new(PageMap::of_file(file, true).map_err(failed)?))
+        }
+        None => None,
+    };
+    if let Some(map) = &map {
+        log = log.mapped(map.clone());
+    }
+    let opening = FileOpening { log: Arc::new(log), usage };
+    match map {
+        Some(map) => match opening.attach(&map) {
+            Err(error) if usage.reads && is_about_sharing(error.kind()) => opening.read_apart(),
+            attached => attached,
+        },
+        None => opening.read_apart(),
+    }
+}
+
+/// Makes a file of the next generation of a table in `storage`, which is empty. It has no entries.
+pub(super) fn create(
+    storage: Box<dyn Storage>,
+    header: HashLogHeader,
+    name: &Arc<str>,
+) -> Result<HashFile> {
+    let header = HashLogHeader { closed_len: 0, ..header };
+    header.write_new(&*storage).map_err(|error| Error::io("write the compacted table", &error))?;
+    open(storage, name, FileUse::default())
+}
+
+/// Joins those who have the file of `log` open, which nobody but them can use; none where nobody has, or where it cannot be told.
+pub(super) fn join_readers(log: &Log) -> Option<Sharing> {
+    let file = log.storage.file().filter(|_| is_writable(&*log.storage))?;
+    if log.storage.len().ok()? < LOG_START {
+        return None;
+    }
+    let map = Arc::new(PageMap::of_file(file.try_clone().ok()?, true).ok()?);
+    let mut is_used = false;
+    let attachment =
+        Attachment::join(file.try_clone().ok()?, Arc::new(AreaMap(map)), |found, words| {
+            is_used =
+                found == FoundArea::Used && TableState::of(words).is_of(log.header.identity());
+            Ok(())
         });
-        let header = header.map_err(|error| error.in_file(&name))?;
-        let log = Arc::new(Log::new(storage, header, name.clone()));
-        let content = match options.read_only {
-            true => read_beside_writer(&files, &log, &options)?,
-            false => read_content(&files, log, &options)?,
-        };
-        let mut engine = Engine {
-            files,
-            access: if options.read_only { TableAccess::Read } else { TableAccess::Write },
-            options,
-            name,
-            view: content.view,
-            extent: content.extent,
-            transaction: Transaction::default(),
-            seen: content.seen,
-            process: ProcessMark::new(),
-            durability: LogDurability::new(content.extent.end),
-            checkpoint_end: content.checkpoint_end,
-            compactor: None,
-            compaction_put_off_until: 0,
-            retired: Vec::new(),
-            frame: FrameBuffer::default(),
-            scratch: Vec::new(),
-        };
-        if !options.read_only && content.seen.len > engine.extent.end {
-            engine.cut_tail()?;
-        }
-        // Who compacts may have put another file in its place before we looked at the one that we opened, which
-        // would then never show a change.
-        if options.read_only && engine.is_replaced()? {
-            engine.reopen()?;
-        }
-        Ok(engine)
-    }
-
-    /// Cuts off what a crash has left of a transaction.
-    fn cut_tail(&mut self) -> Result<()> {
-        let log = &self.view.log;
-        // The cut has to last before anything is written behind it: else what was cut could come back
-        // behind what follows, and look as if it belonged there.
-        let cut = log.storage.set_len(self.extent.end).and_then(|()| log.storage.sync());
-        cut.map_err(|error| {
-            log.system_error("cut an unfinished transaction off the table", &error)
-        })?;
-        self.durability.was_synced();
-        Ok(())
-    }
-
-    /// Takes in what the writer has committed since, before a reader reads.
-    pub(super) fn follow(&mut self) -> Result<()> {
-        if !self.process.is_here() {
-            self.leave_parent()?;
-        }
-        if !matches!(self.access, TableAccess::Read | TableAccess::Forked) {
-            return Ok(());
-        }
-        let log = self.view.log.clone();
-        let status = log.storage.status().map_err(|e| log.system_error("read the table", &e))?;
-        if status == self.seen {
-            return Ok(());
-        }
-        if status.name_count != self.seen.name_count && self.is_replaced()? {
-            return self.reopen();
-        }
-        let mut reader = LogReader::new(log.clone(), status.len);
-        if status.len < self.extent.end || !self.still_ends_with_its_frame(&mut reader)? {
-            return self.reopen();
-        }
-        match replay(&mut self.view, &mut self.extent, &mut reader) {
-            Ok(_) => {
-                self.seen = status;
-                Ok(())
-            }
-            // A part may have been taken in of what is gone.
-            Err(error) if error.kind() == ErrorKind::Corrupt => self.reopen(),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Opens the table again for a reader that has found damage because a writer has cut the log meanwhile; returns
-    /// true if it did.
-    pub(super) fn follows_anew(&mut self) -> bool {
-        let is_reader = matches!(self.access, TableAccess::Read | TableAccess::Forked);
-        let mut reader = LogReader::new(self.view.log.clone(), self.extent.end);
-        is_reader
-            && !self.still_ends_with_its_frame(&mut reader).unwrap_or(false)
-            && self.reopen().is_ok()
-    }
-
-    /// Returns true if another file has the name of this one.
-    fn is_replaced(&self) -> Result<bool> {
-        let failed = |error| self.view.log.system_error("find the table", &error);
-        let named = self.files.directory.id(&self.files.name).map_err(failed)?;
-        let own = self.view.log.storage.id().map_err(failed)?;
-        // Where nothing has the name, the table was removed: it can be read as long as it is open.
-        Ok(named.is_some() && named != own)
-    }
-
-    /// Returns true if the last frame that was taken in is there: a writer whose write failed may have cut it off, and
-    /// another may have written something else there.
-    fn still_ends_with_its_frame(&self, reader: &mut LogReader) -> Result<bool> {
-        if self.extent.last_frame == 0 {
-            return Ok(true);
-        }
-        let frame = reader.frame(self.extent.last_frame)?;
-        Ok(frame.is_some_and(|frame| {
-            frame.end() == self.extent.end
-                && frame.number.checked_add(1) == Some(self.extent.next_transaction)
-        }))
-    }
-
-    /// Reads the table anew, from the file that has the name now.
-    fn reopen(&mut self) -> Result<()> {
-        let options = OpenOptions { read_only: true, verify: false, ..self.options };
-        let opened = Engine::open(self.files.clone(), &self.name, options)?;
-        self.retired.push(Arc::downgrade(&self.view));
-        self.retired.retain(|view| view.strong_count() > 0);
-        (self.view, self.extent, self.seen) = (opened.view.clone(), opened.extent, opened.seen);
-        Ok(())
-    }
-
-    /// In a forked child: what writes is the parent's, and so is the index that it goes on changing.
-    fn leave_parent(&mut self) -> Result<()> {
-        if matches!(self.access, TableAccess::Write | TableAccess::Failed(..)) {
-            self.reopen()?;
-            self.transaction = Transaction::default();
-            self.compactor = None;
-            self.access = TableAccess::Forked;
-        }
-        self.process = ProcessMark::new();
-        Ok(())
-    }
+    attachment
+        .ok()
+        .filter(|_| is_used)
+        .map(|attachment| Sharing::attached(attachment, state::is_settled))
 }
 
-/// Reads what the log holds, while another process may be writing it. That may cut off a torn end and
-/// write other frames there between two reads of ours, which together would look like damage. So damage
-/// is what is found twice in the same place, with the same bytes there.
-fn read_beside_writer(
-    files: &HashTableFiles,
-    log: &Arc<Log>,
-    options: &OpenOptions,
-) -> Result<LogContent> {
-    let mut seen_before = None;
-    let mut tries = 1;
-    loop {
-        let error = match read_content(files, log.clone(), options) {
-            Err(error) if error.kind() == ErrorKind::Corrupt && tries < READING_TRIES => error,
-            content => return content,
-        };
-        // No writer makes it shorter than that.
-        if log.storage.len().is_ok_and(|len| len < log.header.closed_len) {
-            return Err(error);
-        }
-        let seen = error.offset().and_then(|offset| bytes_at(log, offset).zip(Some(offset)));
-        if seen.is_some() && seen == seen_before {
-            return Err(error);
-        }
-        seen_before = seen;
-        tries += 1;
-        thread::sleep(READING_PAUSE);
-    }
+/// Returns true if an error of joining those who share the file is none of the table.
+fn is_about_sharing(error: ErrorKind) -> bool {
+    matches!(error, ErrorKind::Lock | ErrorKind::Io(_))
 }
 
-/// The first bytes at `offset`; `None` where the log ends.
-fn bytes_at(log: &Log, offset: u64) -> Option<Vec<u8>> {
-    let room = log.storage.len().ok()?.saturating_sub(offset).min(BYTES_COMPARED);
-    let mut bytes = vec![0; room as usize];
-    log.storage.read_at(offset, &mut bytes).ok()?;
-    (room > 0).then_some(bytes)
+/// Returns true if the storage is a file of the system that may be written.
+pub(super) fn is_writable(storage: &dyn Storage) -> bool {
+    let flags = storage.file().and_then(|file| rustix::fs::fcntl_getfl(file).ok());
+    flags.is_some_and(|flags| flags.contains(rustix::fs::OFlags::RDWR))
 }
 
-/// Reads what the log holds: the checkpoint, and what comes after it.
-fn read_content(
-    files: &HashTableFiles,
-    log: Arc<Log>,
-    options: &OpenOptions,
-) -> Result<LogContent> {
-    let words: Arc<dyn Words> = match options.read_only {
-        true => Arc::new(ReaderWords(files.clone())),
-        false => Arc::new(files.clone()),
-    };
-    let seen = log.storage.status().map_err(|error| log.system_error("read the table", &error))?;
-    if seen.len < log.header.closed_len {
-        return Err(is_cut(&log, seen.len));
+/// Fails if the file is shorter than it was when it was closed.
+fn check_length(storage: &dyn Storage, header: &HashLogHeader) -> Result<u64> {
+    let len = storage.len().map_err(|error| Error::io("read the table", &error))?;
+    if len >= header.closed_len.max(LOG_START) {
+        return Ok(len);
     }
-    let closed_len = log.header.closed_len;
-    let (index, mut extent) = match checkpoint::load(files, &log, seen.len, &*words) {
-        Some(found) => found,
-        None => (LogIndex::with_room(0, &*words)?, LogExtent::empty(&log.header)),
-    };
-    let checkpoint_end = extent.end;
-    let mut view = Arc::new(GenerationView::new(log.clone(), index, words));
-    let mut reader = LogReader::new(log, seen.len);
-    if options.verify {
-        verify(&mut reader, checkpoint_end)?;
-    }
-    let rest = replay(&mut view, &mut extent, &mut reader)?;
-    if let Rest::NotWhole(offset) = rest
-        && (offset < closed_len || reader.lasted_beyond(offset)?)
-    {
-        return Err(damaged(&reader, offset));
-    }
-    Ok(LogContent { view, extent, checkpoint_end, seen })
-}
-
-/// Checks the part of the log that nobody has to read, because a checkpoint knows it.
-fn verify(reader: &mut LogReader, end: u64) -> Result<()> {
-    let mut extent = LogExtent::empty(&reader.log().header);
-    let mut chain = Vec::new();
-    while extent.end < end {
-        let transaction = extent.next_transaction;
-        if let Some(offset) = reader.commit(extent.end, transaction, &mut chain, &|_| ())? {
-            return Err(damaged(reader, offset));
-        }
-        if let Some(last) = chain.last() {
-            extent.commit(last);
-        }
-    }
-    Ok(())
-}
-
-fn damaged(reader: &LogReader, offset: u64) -> Error {
-    let message = "expected a frame as it was written, found damage, and whole frames behind it, which \
-                   `bytewright table check --repair FILE` keeps";
-    Error::new(ErrorKind::Corrupt, message).at(offset).in_file(&reader.log().name)
-}
-
-/// The file is shorter than it was.
-fn is_cut(log: &Log, len: u64) -> Error {
     let message = format!(
         "expected the {} bytes that the table had when it was closed, found a file that was cut; \
          `bytewright table check --repair FILE` keeps what is there",
-        log.header.closed_len
+        header.closed_len.max(LOG_START)
     );
-    Error::new(ErrorKind::Corrupt, message).at(len).in_file(&log.name)
+    Err(Error::new(ErrorKind::Corrupt, message).at(len))
 }
 
-/// As many of the first bytes as there are of a file's two headers.
-fn beginning(storage: &dyn Storage) -> Result<Vec<u8>> {
-    let failed = |error| Error::io("read the table", &error);
-    let len = storage.len().map_err(failed)?.min(LOG_START);
-    let mut bytes = vec![0; len as usize];
-    storage.read_at(0, &mut bytes).map_err(failed)?;
-    Ok(bytes)
+struct FileOpening {
+    log: Arc<Log>,
+    usage: FileUse,
+}
+
+impl FileOpening {
+    /// The file beside others who use it.
+    fn attach(&self, map: &Arc<PageMap>) -> Result<HashFile> {
+        let failed = |error| Error::io("map the table", &error);
+        let file = self.log.storage.file();
+        let file = file.ok_or_else(|| Error::internal("a shared table without a file"))?;
+        let opened = file.try_clone().map_err(failed)?;
+        let area = Arc::new(AreaMap(map.clone()));
+        let identity = self.log.header.identity();
+        let mut is_verified = false;
+        let attachment = Attachment::join(opened, area, |found, words| match found {
+            FoundArea::Anew => {
+                is_verified = true;
+                self.begin(words, map)
+            }
+            _ if !TableState::of(words).is_of(identity) => Err(Error::new(
+                ErrorKind::Corrupt,
+                "expected what processes share of this table, found that of another one",
+            )),
+            FoundArea::Left => self.go_on(words, map),
+            FoundArea::Used => Ok(()),
+        })?;
+        let sharing = Sharing::attached(attachment, state::is_settled);
+        let file = HashFile::new(self.log.clone(), map.clone(), sharing, false);
+        let end = file.newest()?.end;
+        if self.usage.verifies && !is_verified {
+            self.verify(end)?;
+        }
+        Ok(file)
+    }
+
+    /// A file with words of its own, as they are before it is shared.
+    fn apart(&self, map: &Arc<PageMap>, is_index_own: bool) -> Result<HashFile> {
+        let sharing = Sharing::alone(is_index_own && self.usage.reads);
+        let sharing = sharing.map_err(|error| Error::io("get memory", &error))?;
+        Ok(HashFile::new(self.log.clone(), map.clone(), sharing, is_index_own))
+    }
+
+    /// Goes on with the words of processes that were killed. What one of them left behind the newest state is for the next
+    /// one to write: an index changes only along with these words.
+    fn go_on(&self, words: &[AtomicU64], map: &Arc<PageMap>) -> Result<()> {
+        let file = self.apart(map, false)?;
+        copy_words(words, file.sharing.words());
+        let mut reader = LogReader::new(self.log.clone(), self.len()?);
+        let newest = file.newest()?;
+        let state = TableState::of(words);
+        // Unless somebody wrote a copy over the file that was made while they used it.
+        if state.is_index_damaged() || !ends_with_its_frame(&newest, &mut reader)? {
+            return self.begin(words, map);
+        }
+        if reader.end() != newest.end {
+            state.set_unfinished(true);
+        }
+        Ok(())
+    }
+
+    /// Begins with what is in the file.
+    fn begin(&self, words: &[AtomicU64], map: &Arc<PageMap>) -> Result<()> {
+        let file = self.apart(map, false)?;
+        // It may have been closed since it was opened.
+        let header = read_header(&*self.log.storage)?;
+        let len = check_length(&*self.log.storage, &header)?;
+        let is_found = ClosedIndex::find(&file, header.closed_len, len)?;
+        if is_found && (!self.usage.verifies || file.verify_index().is_ok()) {
+            if self.usage.verifies {
+                self.verify(len)?;
+            }
+        } else if self.usage.reads {
+            return Err(needs_writer());
+        } else {
+            make_index(&file, &header)?;
+        }
+        copy_words(file.sharing.words(), words);
+        Ok(())
+    }
+
+    fn len(&self) -> Result<u64> {
+        self.log.storage.len().map_err(|error| self.log.system_error("read the table", &error))
+    }
+
+    /// Checks the log up to `end`.
+    fn verify(&self, end: u64) -> Result<()> {
+        let mut reader = LogReader::new(self.log.clone(), end);
+        let mut extent = LogExtent::empty(&self.log.header);
+        match survey(&mut extent, &mut reader, &mut |_| ())? {
+            Rest::Nothing => Ok(()),
+            Rest::NotWhole(offset) => Err(damaged(&self.log, offset)),
+        }
+    }
+
+    /// The file with an index of this process.
+    fn read_apart(&self) -> Result<HashFile> {
+        let file = self.apart(&Arc::new(PageMap::anonymous()), true)?;
+        let state = file.sharing.state();
+        let (log, header) = (&self.log, &self.log.header);
+        let len = check_length(&*log.storage, header)?;
+        let mut extent = LogExtent::empty(header);
+        state.begin(&extent, header.identity());
+        let mut writer = IndexWriter::begin(&file, (extent.start, u64::MAX), extent.end, 0);
+        writer.begin_index()?;
+        let mut reader = LogReader::new(log.clone(), len);
+        let rest = replay(&file, &mut extent, &mut reader, &mut writer)?;
+        check_rest(&mut reader, rest, header.closed_len)?;
+        state.publish(&extent);
+        if !self.usage.reads && len > extent.end {
+            cut_tail(log, extent.end)?;
+        }
+        Ok(file)
+    }
+}
+
+fn needs_writer() -> Error {
+    Error::new(ErrorKind::Lock, "expected a table with its index, found one that has to be written")
+}
+
+fn copy_words(from: &[AtomicU64], to: &[AtomicU64]) {
+    for (from, to) in from.iter().zip(to) {
+        to.store(from.load(Relaxed), Relaxed);
+    }
+}
+
+/// Makes the index of `file`, which nobody else uses, anew from all of its log, whose header is `header`. What a crash has left
+/// of a transaction is cut off.
+pub(super) fn make_index(file: &HashFile, header: &HashLogHeader) -> Result<()> {
+    let (log, state) = (&file.log, file.sharing.state());
+    let len = log.storage.len().map_err(|error| log.system_error("read the table", &error))?;
+    let (mut reader, mut rooms) = (LogReader::new(log.clone(), len), Vec::new());
+    let mut whole = LogExtent::empty(header);
+    let rest = survey(&mut whole, &mut reader, &mut |room| rooms.push(*room))?;
+    check_rest(&mut reader, rest, header.closed_len)?;
+    if len > whole.end {
+        cut_tail(log, whole.end)?;
+    }
+    let mut extent = LogExtent::empty(header);
+    state.begin(&extent, header.identity());
+    file.check_reaches(whole.end)?;
+    log.read_mapped_to(whole.end);
+    let mut writer = IndexWriter::begin(file, (extent.start, u64::MAX), whole.end, 0);
+    rooms.iter().try_for_each(|room| writer.reuse_room(room))?;
+    state.set_room_bytes(rooms.iter().map(|room| room.end() - room.offset).sum());
+    writer.begin_index()?;
+    let mut reader = LogReader::new(log.clone(), whole.end);
+    replay(file, &mut extent, &mut reader, &mut writer)?;
+    extent.end = writer.end;
+    state.publish(&extent);
+    Ok(())
+}
+
+/// Makes the index of `file`, which others use meanwhile, anew from its log. The caller has the turn.
+pub(super) fn replace_index(file: &HashFile) -> Result<()> {
+    roll_forward(file)?;
+    let (log, state) = (&file.log, file.sharing.state());
+    let newest = state.newest();
+    let sharing = Sharing::alone(false).map_err(|error| Error::io("get memory", &error))?;
+    let apart = HashFile::new(log.clone(), file.map.clone(), sharing, file.is_index_own);
+    let mut extent = LogExtent::empty(&log.header);
+    apart.sharing.state().begin(&extent, log.header.identity());
+    apart.sharing.state().set_room_bytes(state.room_bytes());
+    // What others have pinned stays in the new index, too.
+    let (mut states, mut pins) = (Vec::new(), Vec::new());
+    file.sharing.read_states(&mut states);
+    states.push((newest.end, newest.start));
+    for pinned in states {
+        pins.push(apart.sharing.pin(pinned)?);
+    }
+    let mut writer =
+        IndexWriter::begin(&apart, (extent.start, newest.end), newest.end, newest.next_transaction);
+    writer.begin_index()?;
+    let mut reader = LogReader::new(log.clone(), newest.end);
+    replay(&apart, &mut extent, &mut reader, &mut writer)?;
+    extent.end = writer.end;
+    state.publish(&extent);
+    state.take_index(&apart.sharing.state());
+    state.set_index_damaged(false);
+    Ok(())
+}
+
+/// Takes in what a writer that died had committed and not published yet, and cuts off the rest. The caller has the turn, or
+/// nobody else uses the file.
+pub(super) fn roll_forward(file: &HashFile) -> Result<()> {
+    let (log, state) = (&file.log, file.sharing.state());
+    let len = log.storage.len().map_err(|error| log.system_error("read the table", &error))?;
+    let mut extent = file.newest()?;
+    let mut whole = extent;
+    survey(&mut whole, &mut LogReader::new(log.clone(), len), &mut |_| ())?;
+    if len > whole.end {
+        cut_tail(log, whole.end)?;
+    }
+    if whole.end == extent.end {
+        return Ok(());
+    }
+    let committed = (extent.start, extent.end);
+    let mut writer = IndexWriter::begin(file, committed, whole.end, whole.next_transaction);
+    let mut reader = LogReader::new(log.clone(), whole.end);
+    replay(file, &mut extent, &mut reader, &mut writer)?;
+    extent.end = writer.end;
+    state.publish(&extent);
+    Ok(())
+}
+
+/// Cuts off what a crash has left of a transaction. The cut has to last before anything is written behind it: else what was
+/// cut could come back behind what follows, and look as if it belonged there.
+fn cut_tail(log: &Log, end: u64) -> Result<()> {
+    let cut = log.storage.set_len(end).and_then(|()| log.storage.sync());
+    cut.map_err(|error| log.system_error("cut an unfinished transaction off the table", &error))
+}
+
+/// Returns true if the last frame that was taken in is there: a writer whose write failed may have cut it off, and
+/// another may have written something else there.
+pub(super) fn ends_with_its_frame(extent: &LogExtent, reader: &mut LogReader) -> Result<bool> {
+    if extent.last_frame == 0 {
+        return Ok(true);
+    }
+    let frame = reader.frame(extent.last_frame)?;
+    Ok(frame.is_some_and(|frame| {
+        frame.end() <= extent.end && frame.number.checked_add(1) == Some(extent.next_transaction)
+    }))
+}
+
+/// Fails if what is not whole at the end of a log was whole once.
+fn check_rest(reader: &mut LogReader, rest: Rest, closed_len: u64) -> Result<()> {
+    match rest {
+        Rest::NotWhole(offset) if offset < closed_len || reader.lasted_beyond(offset)? => {
+            Err(damaged(reader.log(), offset))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn damaged(log: &Log, offset: u64) -> Error {
+    let message = "expected a frame as it was written, found damage, and whole frames behind it, which \
+                   `bytewright table check --repair FILE` keeps";
+    Error::new(ErrorKind::Corrupt, message).at(offset).in_file(&log.name)
 }
 
 /// The header of a file that is a table.
 pub(super) fn read_header(storage: &dyn Storage) -> Result<HashLogHeader> {
-    let bytes = beginning(storage)?;
+    let failed = |error| Error::io("read the table", &error);
+    let len = storage.len().map_err(failed)?.min(HEADERS_LEN as u64);
+    let mut bytes = vec![0; len as usize];
+    storage.read_at(0, &mut bytes).map_err(failed)?;
     if let Some(header) = HashLogHeader::from_bytes(&bytes)? {
-        return match bytes.len() as u64 {
-            LOG_START => Ok(header),
-            len => Err(Error::truncated("the headers", LOG_START, len)),
+        return match bytes.len() {
+            HEADERS_LEN => Ok(header),
+            len => Err(Error::truncated("the headers", HEADERS_LEN as u64, len as u64)),
         };
     }
     let expected = "a hashed table of Bytewright";
@@ -325,63 +386,4 @@ pub(super) fn read_header(storage: &dyn Storage) -> Result<HashLogHeader> {
         false => described(&bytes),
     };
     Err(Error::format(expected, found).at(0))
-}
-
-/// Number of times to look for the file, while others make it and take it away.
-const MAKING_TRIES: usize = 100;
-
-/// Opens the file to write, and makes it where it is missing or empty. No moment of the making leaves a
-/// part of a table under its name.
-fn open_or_make(files: &HashTableFiles, options: &OpenOptions) -> Result<Box<dyn Storage>> {
-    let (directory, timeout) = (&files.directory, options.timeout);
-    let values = options.values.unwrap_or(ValueType::BYTES);
-    let failed = |error| Error::io("make the table", &error);
-    for _ in 0..MAKING_TRIES {
-        match directory.open(&files.name, StorageMode::Write, timeout) {
-            Err(error) if error.kind() == ErrorKind::Io(Some(NOT_FOUND)) => {}
-            opened => {
-                let storage = opened?;
-                if storage.len().map_err(failed)? == 0 {
-                    write_header(&*storage, values).map_err(failed)?;
-                }
-                return Ok(storage);
-            }
-        }
-        if let Some(storage) = make(files, values)? {
-            return Ok(storage);
-        }
-    }
-    // What has the name cannot be opened, as a link that leads nowhere.
-    let storage = directory.open(&files.name, StorageMode::Create, timeout)?;
-    write_header(&*storage, values).map_err(failed)?;
-    Ok(storage)
-}
-
-/// Makes the file without a name, and gives it the one of the table; `None` where somebody else has made that meanwhile.
-fn make(files: &HashTableFiles, values: ValueType) -> Result<Option<Box<dyn Storage>>> {
-    let directory = &files.directory;
-    let put_in_place = || -> std::io::Result<Box<dyn Storage>> {
-        let storage = directory.create_unnamed(&files.name, None)?;
-        // Who makes the table has its lock before anybody else finds it.
-        if let Some(file) = storage.file() {
-            file.try_lock()?;
-        }
-        write_header(&*storage, values)?;
-        directory.publish(&*storage, &files.name, Displaced::Nothing)?;
-        directory.sync()?;
-        Ok(storage)
-    };
-    match put_in_place() {
-        Ok(storage) => Ok(Some(storage)),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(None),
-        Err(error) => Err(Error::io("make the table", &error)),
-    }
-}
-
-/// Makes a table without entries of a file that is empty.
-fn write_header(storage: &dyn Storage, values: ValueType) -> std::io::Result<()> {
-    let seed = random_number();
-    let header = HashLogHeader { seed, generation: 1, first_transaction: 1, closed_len: 0, values };
-    storage.write_at(0, &header.to_bytes())?;
-    storage.sync()
 }

@@ -8,10 +8,11 @@ use super::HashTable;
 use super::extent::LogExtent;
 use super::generation::NextGeneration;
 use super::header::{HashLogHeader, Log, LogReader};
-use super::opening::read_header;
-use super::table_files::{AccessDemand, HashTableFiles};
+use super::opening::{join_readers, read_header};
+use super::table_files::HashTableFiles;
 use crate::error::{Error, Result};
 use crate::files::{CommitFrame, Directory, FileDirectory, StorageMode};
+use crate::table::file::sharing::Sharing;
 
 /// Result of checking a table's file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,7 +40,7 @@ impl HashTable {
 
     /// Checks the file `name` of `directory`, as [`HashTable::check`] does.
     pub fn check_in(directory: Arc<dyn Directory>, name: &str) -> Result<Check> {
-        let files = HashTableFiles { directory, name: file_name(name) };
+        let files = HashTableFiles { directory, name: file_name(name), is_exclusive: false };
         Salvage::of(&files, name, StorageMode::Follow, Duration::ZERO)?.run(|_, _| Ok(()))
     }
 
@@ -59,7 +60,7 @@ impl HashTable {
         name: &str,
         timeout: Duration,
     ) -> Result<Check> {
-        let files = HashTableFiles { directory, name: file_name(name) };
+        let files = HashTableFiles { directory, name: file_name(name), is_exclusive: false };
         let checked = Salvage::of(&files, name, StorageMode::Write, timeout)?;
         let log = checked.log.clone();
         let check = checked.run(|_, _| Ok(()))?;
@@ -78,7 +79,7 @@ fn find(path: &Path) -> Result<(HashTableFiles, String)> {
     let shown = path.to_string_lossy().into_owned();
     let found = FileDirectory::find(path);
     let (directory, name) = found.map_err(|error| Error::io("open", &error).in_file(&shown))?;
-    Ok((HashTableFiles { directory: Arc::new(directory), name }, shown))
+    Ok((HashTableFiles { directory: Arc::new(directory), name, is_exclusive: false }, shown))
 }
 
 /// Writes the whole transactions of `log` to a new file, and puts it in its place.
@@ -88,20 +89,28 @@ fn save(files: &HashTableFiles, log: &Arc<Log>) -> Result<()> {
         first_transaction: log.header.first_transaction,
         ..log.header
     };
-    let storage = files.create(&*log.storage, AccessDemand::Same)?;
-    let mut generation = NextGeneration::begin(storage, header, log.name.clone())?;
+    let storage = files.create_beside(&*log.storage)?;
+    let mut generation = NextGeneration::begin(storage, header, &log.name)?;
     Salvage::new(log.clone())?.run(|reader, chain| {
         for frame in chain {
             if frame.flags.clears {
                 generation.clear()?;
             }
-            reader.each_record(frame, |record, _| generation.add(&record).map(drop))?;
+            reader.each_record(frame, |record, _| generation.change(&record))?;
         }
         Ok(())
     })?;
-    let (saved, _) = generation.finish(true)?;
-    files.replace(log, &saved)?;
-    files.discard_checkpoint(&*log.storage);
+    let saved = generation.finish(true)?;
+    // Those who only read have no lock, and are told.
+    let readers = join_readers(log);
+    let told = readers.as_ref().map(Sharing::state);
+    told.inspect(|state| state.set_replacing(true));
+    let replaced = files.replace(log, &saved.log);
+    match &replaced {
+        Ok(()) => told.inspect(|state| state.set_replaced()),
+        Err(_) => told.inspect(|state| state.set_replacing(false)),
+    };
+    replaced?;
     let synced = files.directory.sync();
     synced.map_err(|error| Error::io("rename the repaired table", &error))
 }
@@ -139,7 +148,11 @@ impl Salvage {
     ) -> Result<Check> {
         let mut extent = LogExtent::empty(&self.log.header);
         let mut chain = Vec::new();
-        while extent.end < self.end {
+        loop {
+            extent.end = self.reader.pass_rooms(extent.end, &mut |_| ())?;
+            if extent.end >= self.end {
+                break;
+            }
             let transaction = extent.next_transaction;
             let not_whole = self.reader.commit(extent.end, transaction, &mut chain, &|_| ())?;
             if let Some(offset) = not_whole {
@@ -181,7 +194,7 @@ impl Salvage {
             Some(frame) => frame.end(),
         };
         while let Some(frame) = self.reader.next_frame(at)? {
-            if !frame.flags.continues {
+            if !frame.flags.continues && !frame.flags.is_room {
                 return Ok(Some(frame));
             }
             at = frame.end();

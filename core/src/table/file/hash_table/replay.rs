@@ -1,14 +1,13 @@
-//! Takes in what a log has beyond what is known of it: when a table is opened, and when a reader
-//! follows a writer. Whole transactions only, and each record only after its check.
-
-use std::sync::Arc;
+//! Takes in what a log has beyond what is known of it: when a table is opened, when a reader follows a writer, and after a
+//! writer has died. Whole transactions only, and each record only after its check.
 
 use super::extent::LogExtent;
+use super::hash_file::HashFile;
 use super::header::LogReader;
-use super::view::GenerationView;
+use super::index_writer::{IndexChange, IndexWriter};
+use super::segment::IndexEntry;
 use crate::error::Result;
 use crate::files::CommitFrame;
-use crate::heap::record::HeapRecord;
 
 /// Rest of a log behind the transactions that were taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,20 +22,46 @@ pub(super) enum Rest {
 /// of the index that they need, which otherwise it would wait for at each record.
 const LOOK_AHEAD: u64 = 16 << 10;
 
-/// Takes in the transactions that `reader` has after `extent`. Nothing of one that is not whole.
-pub(super) fn replay(
-    view: &mut Arc<GenerationView>,
+/// Goes over the transactions that `reader` has after `extent`, and shows `room` the rooms of the index between them.
+pub(super) fn survey(
     extent: &mut LogExtent,
     reader: &mut LogReader,
+    room: &mut dyn FnMut(&CommitFrame),
+) -> Result<Rest> {
+    let mut chain = Vec::new();
+    loop {
+        extent.end = reader.pass_rooms(extent.end, room)?;
+        if extent.end >= reader.end() {
+            return Ok(Rest::Nothing);
+        }
+        let not_whole = reader.commit(extent.end, extent.next_transaction, &mut chain, &|_| ())?;
+        if let Some(offset) = not_whole {
+            return Ok(Rest::NotWhole(offset));
+        }
+        if let Some(last) = chain.last() {
+            extent.commit(last);
+        }
+    }
+}
+
+/// Takes in the transactions that `reader` has after `extent`. Nothing of one that is not whole.
+pub(super) fn replay(
+    file: &HashFile,
+    extent: &mut LogExtent,
+    reader: &mut LogReader,
+    writer: &mut IndexWriter<'_>,
 ) -> Result<Rest> {
     let (mut frames, mut chain, mut scratch) = (Vec::new(), Vec::new(), Vec::new());
     let (mut rest, end) = (Rest::Nothing, reader.end());
     while extent.end < end && rest == Rest::Nothing {
         frames.clear();
         let mut ahead = *extent;
-        let index = view.index();
-        let prefetch = |key: &[u8]| index.index.prefetch(view.hash(key));
+        let prefetch = |key: &[u8]| file.prefetch(file.hash(key));
         while ahead.end < end && ahead.end - extent.end < LOOK_AHEAD && rest == Rest::Nothing {
+            ahead.end = reader.pass_rooms(ahead.end, &mut |_| ())?;
+            if ahead.end >= end {
+                break;
+            }
             match reader.commit(ahead.end, ahead.next_transaction, &mut chain, &prefetch)? {
                 None => {
                     if let Some(last) = chain.last() {
@@ -47,44 +72,47 @@ pub(super) fn replay(
                 Some(offset) => rest = Rest::NotWhole(offset),
             }
         }
-        drop(index);
         for frame in &frames {
-            take_in(view, extent, reader, frame, &mut scratch)?;
+            take_in(file, extent, reader, frame, writer, &mut scratch)?;
             if frame.flags.commits {
                 extent.commit(frame);
             }
         }
+        extent.end = extent.end.max(ahead.end);
     }
     Ok(rest)
 }
 
 /// Changes the index as the records of a whole frame say.
 fn take_in(
-    view: &mut Arc<GenerationView>,
+    file: &HashFile,
     extent: &mut LogExtent,
     reader: &mut LogReader,
     frame: &CommitFrame,
+    writer: &mut IndexWriter<'_>,
     scratch: &mut Vec<u8>,
 ) -> Result<()> {
     if frame.flags.clears {
-        *view = Arc::new(view.cleared()?);
         extent.clear(frame.offset);
+        writer.begin_at(frame.offset);
     }
-    let mut index = view.index();
+    let end = reader.end();
     reader.each_record(frame, |record, range| {
-        let (key, new) = match record {
-            HeapRecord::Entry { key, .. } => (key, Some(range.start)),
-            HeapRecord::Deletion { key } => (key, None),
-        };
-        let hash = view.hash(key);
-        let mut old_len = 0;
-        let old = index.index.find(hash, |old| {
-            let (record, len) = view.log.record(old, range.start, scratch)?;
-            old_len = len;
-            Ok(record.key() == key)
+        let (key, replaced) = (record.key(), record.replaced);
+        let mut old_len = None;
+        if replaced >= extent.start {
+            let (old, len) = file.log.record(replaced, range.start, scratch)?;
+            old_len = (!old.is_deletion()).then_some(len);
+        }
+        let entry = IndexEntry { place: range.start, is_deletion: record.is_deletion() };
+        let before = IndexEntry { place: replaced, is_deletion: false };
+        let change = IndexChange { hash: file.hash(key), entry, before };
+        writer.apply(&change, &mut |place| {
+            let (found, _) = file.log.record(place, end, scratch)?;
+            Ok(found.key() == key)
         })?;
-        index.change(hash, old, new, range.start)?;
-        extent.account(old.map(|_| old_len), new.map(|_| range.end - range.start));
+        let new_len = (!entry.is_deletion).then_some(range.end - range.start);
+        extent.account(old_len, new_len);
         Ok(())
     })
 }

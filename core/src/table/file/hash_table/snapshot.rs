@@ -1,23 +1,26 @@
-//! A hashed table as it was: the log up to its end at that time, and what the index knows of it. A
-//! snapshot that is taken within a transaction also has a copy of what that changed so far.
+//! A hashed table as it was: the end of its log at that time. A snapshot that is taken within a transaction also has a copy
+//! of what that changed so far.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::extent::LogExtent;
-use super::header::LogReader;
-use super::transaction::Transaction;
-use super::view::GenerationView;
+use super::far_versions::FarVersions;
+use super::hash_file::{FoundVersion, HashFile};
+use super::index::IndexLookup;
+use super::log_walk::{LogWalk, SeenRecord};
+use super::log_writer::LogWriter;
+use super::segment::KeyHash;
 use crate::error::{Error, ErrorKind, Result};
-use crate::files::{CHECK_LEN, ProcessMark};
+use crate::files::ProcessMark;
 use crate::heap::record::HeapRecord;
+use crate::table::file::sharing::PinnedState;
 use crate::table::{Scan, Snapshot};
 
-/// A hashed table as it was when this was taken. It keeps the file of its generation open, and what
-/// the index displaces since in memory.
+/// A hashed table as it was when this was taken. It keeps its file open.
 #[derive(Debug, Clone)]
 pub(super) struct HashSnapshot {
-    held: Arc<HeldGeneration>,
+    held: Arc<HeldState>,
     /// Changes that an open transaction had made.
     pending: Option<Arc<Pending>>,
     len: u64,
@@ -25,22 +28,23 @@ pub(super) struct HashSnapshot {
 
 /// Keeps what a snapshot needs, as long as it or a scan of it is there.
 #[derive(Debug)]
-struct HeldGeneration {
-    view: Arc<GenerationView>,
-    extent: LogExtent,
-    /// The index goes on in the process that has the table; a child sees it change, but is not told.
+struct HeldState {
+    file: Arc<HashFile>,
+    state: LogExtent,
+    pin: Option<PinnedState>,
     process: ProcessMark,
+    far: FarVersions,
 }
 
-impl Drop for HeldGeneration {
+impl Drop for HeldState {
     fn drop(&mut self) {
-        if self.process.is_here() {
-            self.view.index().remove_snapshot(self.extent.end);
+        if let Some(pin) = self.pin.take().filter(|_| self.process.is_here()) {
+            self.file.sharing.unpin(pin);
         }
     }
 }
 
-impl HeldGeneration {
+impl HeldState {
     fn check_process(&self) -> Result<()> {
         match self.process.is_here() {
             true => Ok(()),
@@ -49,136 +53,95 @@ impl HeldGeneration {
                 "expected a snapshot of this process, found one of the process that forked it: take one \
                  here",
             )
-            .in_file(&self.view.log.name)),
+            .in_file(&self.file.log.name)),
         }
+    }
+
+    fn get(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool> {
+        let (file, hash, mut buffer) = (&self.file, self.file.hash(key), Vec::new());
+        let mut is_there = false;
+        let shown = &mut |value: &[u8], version: FoundVersion| {
+            is_there = !version.is_deletion;
+            if is_there {
+                found(value);
+            }
+        };
+        let (key, far) = ((key, hash), Some(&self.far));
+        while file.version(&self.state, key, far, &mut buffer, shown)? == IndexLookup::Moved {}
+        file.check_uncut()?;
+        Ok(is_there)
     }
 }
 
 /// The changes of a transaction, in the order in which they were made last.
 #[derive(Debug, Default)]
 struct Pending {
-    entries: Vec<Option<(Vec<u8>, Vec<u8>)>>,
+    entries: Vec<(Vec<u8>, Vec<u8>)>,
     /// Index in `entries` by key; `None` for a key without an entry.
     keys: HashMap<Vec<u8>, Option<usize>>,
+    /// True if all that was committed is taken out.
+    has_cleared: bool,
 }
 
 impl Pending {
-    fn add(&mut self, record: &HeapRecord<'_>) {
-        let at = match record {
-            HeapRecord::Entry { key, value } => {
-                self.entries.push(Some((key.to_vec(), value.to_vec())));
-                Some(self.entries.len() - 1)
-            }
-            HeapRecord::Deletion { .. } => None,
-        };
-        if let Some(Some(before)) = self.keys.insert(record.key().to_vec(), at) {
-            self.entries[before] = None;
+    fn of(writer: &LogWriter) -> Result<Pending> {
+        let changes = writer.transaction.changes();
+        let mut places: Vec<u64> = changes.iter().map(|change| change.index.entry.place).collect();
+        places.sort_unstable();
+        let has_cleared = writer.transaction.has_cleared();
+        let (mut pending, mut buffer) = (Pending { has_cleared, ..Pending::default() }, Vec::new());
+        for place in places {
+            let record = writer.record(place, &mut buffer)?.0.record;
+            let at = match record {
+                HeapRecord::Entry { key, value } => {
+                    pending.entries.push((key.to_vec(), value.to_vec()));
+                    Some(pending.entries.len() - 1)
+                }
+                HeapRecord::Deletion { .. } => None,
+            };
+            pending.keys.insert(record.key().to_vec(), at);
         }
+        Ok(pending)
     }
 }
 
 impl HashSnapshot {
-    /// The table at `extent`, of which `transaction` has changed some.
-    pub(super) fn take(
-        view: &Arc<GenerationView>,
-        extent: &LogExtent,
-        committed: &LogExtent,
-        transaction: &Transaction,
-        process: ProcessMark,
-    ) -> Result<HashSnapshot> {
-        let start = extent.start.min(committed.end);
-        let held = HeldGeneration {
-            view: view.clone(),
-            extent: LogExtent { start, ..*committed },
-            process,
+    /// The table as its own reads see it.
+    pub(super) fn take(writer: &LogWriter, process: ProcessMark) -> Result<HashSnapshot> {
+        let file = writer.file.clone();
+        let is_in_transaction = writer.transaction.depth() > 0;
+        let (state, pin) = match is_in_transaction {
+            // Nobody else makes a newer one.
+            true => {
+                let committed = writer.committed();
+                (committed, file.sharing.pin((committed.end, committed.start))?)
+            }
+            false => file.pin_newest()?,
         };
-        let mut index = view.index();
-        index.add_snapshot(committed.end);
-        for undo in transaction.changes().filter(|undo| undo.old != 0) {
-            index.displace(undo.hash, undo.old, committed.end);
-        }
-        drop(index);
-        let held = Arc::new(held);
-        let pending = match transaction.is_empty() {
-            true => None,
-            false => Some(Arc::new(pending(view, extent, transaction)?)),
+        let held = HeldState { file, state, pin: Some(pin), process, far: FarVersions::default() };
+        let len = if is_in_transaction { writer.extent.records } else { state.records };
+        let pending = match is_in_transaction && !writer.transaction.is_empty() {
+            false => None,
+            true => Some(Arc::new(Pending::of(writer)?)),
         };
-        Ok(HashSnapshot { held, pending, len: extent.records })
+        Ok(HashSnapshot { held: Arc::new(held), pending, len })
     }
 
-    /// All entries, in the order of their last write.
-    pub(super) fn records(&self) -> HashScan {
-        let HeldGeneration { view, extent, .. } = &*self.held;
+    /// All entries, in the order of their last write. There are none before `first`, the place of a frame.
+    pub(super) fn records_from(&self, first: u64) -> HashScan {
+        let HeldState { file, state, .. } = &*self.held;
+        let is_hidden = self.pending.as_ref().is_some_and(|pending| pending.has_cleared);
+        let at = if is_hidden { state.end } else { state.start.max(first) };
         HashScan {
-            reader: LogReader::new(view.log.clone(), extent.end),
+            walk: LogWalk::begin(file.log.clone(), at, state.end),
             snapshot: self.clone(),
-            at: extent.start,
-            frame_start: extent.start,
-            frame_end: extent.start,
+            batch: Vec::new(),
+            next: 0,
+            buffer: Vec::new(),
             pending_at: 0,
             is_over: false,
         }
     }
-
-    fn displaced(&self, key: &[u8], buffer: &mut Vec<u8>) -> Result<Option<usize>> {
-        let HeldGeneration { view, extent, .. } = &*self.held;
-        let hash = view.hash(key);
-        let index = view.index();
-        for place in index.displaced_since(hash, extent.end) {
-            if let Some(value_len) = value_len_of(view, place, extent.end, key, buffer)? {
-                return Ok(Some(value_len));
-            }
-        }
-        let mut found = None;
-        index.index.find(hash, |place| {
-            if place < extent.end {
-                found = value_len_of(view, place, extent.end, key, buffer)?;
-            }
-            Ok(found.is_some())
-        })?;
-        Ok(found)
-    }
-}
-
-/// Reads the changes of `transaction` again from where they are.
-fn pending(
-    view: &GenerationView,
-    extent: &LogExtent,
-    transaction: &Transaction,
-) -> Result<Pending> {
-    let mut pending = Pending::default();
-    let frame_to_come = transaction.frame();
-    let mut reader = LogReader::new(view.log.clone(), frame_to_come.offset());
-    // What is before the last clearing is gone.
-    for frame in transaction.written().iter().filter(|frame| frame.offset >= extent.start) {
-        reader.each_record(frame, |record, _| {
-            pending.add(&record);
-            Ok(())
-        })?;
-    }
-    let mut at = frame_to_come.payload();
-    while let Some((record, bytes)) = frame_to_come.record(at) {
-        pending.add(&record);
-        at += bytes.len() as u64;
-    }
-    Ok(pending)
-}
-
-/// Reads the record at `place` into `buffer`; the length of its value where it is that of `key`.
-fn value_len_of(
-    view: &GenerationView,
-    place: u64,
-    end: u64,
-    key: &[u8],
-    buffer: &mut Vec<u8>,
-) -> Result<Option<usize>> {
-    let (record, len) = view.log.record(place, end, buffer)?;
-    let value_len = match record {
-        HeapRecord::Entry { key: found, value } if found == key => value.len(),
-        _ => return Ok(None),
-    };
-    buffer.truncate(len as usize - CHECK_LEN);
-    Ok(Some(value_len))
 }
 
 impl Snapshot for HashSnapshot {
@@ -188,24 +151,21 @@ impl Snapshot for HashSnapshot {
 
     fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool> {
         self.held.check_process()?;
-        if let Some(pending) = &self.pending
-            && let Some(at) = pending.keys.get(key)
-        {
-            let entry = at.and_then(|at| pending.entries[at].as_ref());
-            entry.inspect(|(_, value)| found(value));
-            return Ok(entry.is_some());
+        if let Some(pending) = &self.pending {
+            if let Some(at) = pending.keys.get(key) {
+                at.inspect(|at| found(&pending.entries[*at].1));
+                return Ok(at.is_some());
+            }
+            if pending.has_cleared {
+                return Ok(false);
+            }
         }
-        let mut buffer = Vec::new();
-        let value_len = self.displaced(key, &mut buffer)?;
-        if let Some(len) = value_len {
-            found(&buffer[buffer.len() - len..]);
-        }
-        Ok(value_len.is_some())
+        self.held.get(key, found)
     }
 
     fn scan(&self) -> Result<Box<dyn Scan>> {
         self.held.check_process()?;
-        Ok(Box::new(self.records()))
+        Ok(Box::new(self.records_from(0)))
     }
 }
 
@@ -213,11 +173,11 @@ impl Snapshot for HashSnapshot {
 #[derive(Debug)]
 pub(super) struct HashScan {
     snapshot: HashSnapshot,
-    reader: LogReader,
-    at: u64,
-    /// The frame that this is in.
-    frame_start: u64,
-    frame_end: u64,
+    walk: LogWalk,
+    /// Records that are looked up together, and the next of them.
+    batch: Vec<SeenRecord>,
+    next: usize,
+    buffer: Vec<u8>,
     /// The next of the entries of an open transaction.
     pending_at: usize,
     is_over: bool,
@@ -226,45 +186,46 @@ pub(super) struct HashScan {
 impl HashScan {
     /// The frame of the entry that came last. All before it are dead where that was the first.
     pub(super) fn frame_start(&self) -> u64 {
-        self.frame_start
+        self.next.checked_sub(1).and_then(|at| self.batch.get(at)).map_or(0, |seen| seen.frame)
     }
 
-    /// Goes to the next record that is alive: its place, and its length with its check.
-    fn find_next(&mut self) -> Result<Option<(u64, usize)>> {
-        let HeldGeneration { view, extent, .. } = &*self.snapshot.held;
+    /// Goes to the next record that is alive.
+    fn find_next(&mut self) -> Result<Option<SeenRecord>> {
+        let (held, pending) = (&self.snapshot.held, &self.snapshot.pending);
+        let is_looked_up = held.state.dead_records > 0;
         loop {
-            if self.at == self.frame_end {
-                if self.at >= extent.end {
-                    return Ok(None);
+            while let Some(seen) = self.batch.get(self.next).copied() {
+                self.next += 1;
+                if seen.is_deletion {
+                    continue;
                 }
-                let frame = self.reader.frame(self.at)?;
-                let frame = frame.ok_or_else(|| view.log.corrupt(self.at, "a frame"))?;
-                self.frame_start = self.at;
-                self.frame_end = frame.end();
-                self.at = frame.payload();
-                continue;
+                if !is_looked_up && pending.is_none() {
+                    return Ok(Some(seen));
+                }
+                let record = self.walk.record(&seen)?;
+                let is_hidden = |pending: &Arc<Pending>| pending.keys.contains_key(record.key());
+                if pending.as_ref().is_some_and(is_hidden) {
+                    continue;
+                }
+                let key = (record.key(), seen.hash);
+                let (file, state) = (&held.file, &held.state);
+                if !is_looked_up
+                    || file.is_version(state, key, seen.place, &held.far, &mut self.buffer)?
+                {
+                    return Ok(Some(seen));
+                }
             }
-            let place = self.at;
-            let record = self.reader.record(place, self.frame_end)?;
-            let (record, len) = record.ok_or_else(|| view.log.corrupt(place, "a record"))?;
-            self.at += len;
-            let HeapRecord::Entry { key, .. } = record else { continue };
-            let is_hidden = |pending: &Arc<Pending>| pending.keys.contains_key(key);
-            if self.snapshot.pending.as_ref().is_some_and(is_hidden) {
-                continue;
+            self.next = 0;
+            let file = &held.file;
+            let hash = |key: &[u8]| if is_looked_up { file.hash(key) } else { KeyHash::NONE };
+            self.walk.look_ahead(&mut self.batch, hash)?;
+            if self.batch.is_empty() {
+                return Ok(None);
             }
-            if view.index().was_alive(view.hash(key), place, extent.end) {
-                return Ok(Some((place, len as usize)));
+            if is_looked_up {
+                self.batch.iter().for_each(|seen| file.prefetch(seen.hash));
             }
         }
-    }
-
-    fn next_pending(&mut self) -> Option<usize> {
-        let pending = self.snapshot.pending.as_ref()?;
-        let left = pending.entries.get(self.pending_at..)?;
-        let at = self.pending_at + left.iter().position(Option::is_some)?;
-        self.pending_at = at + 1;
-        Some(at)
     }
 }
 
@@ -275,17 +236,17 @@ impl Scan for HashScan {
         }
         self.is_over = true;
         self.snapshot.held.check_process()?;
-        if let Some((place, len)) = self.find_next()? {
+        if let Some(seen) = self.find_next()? {
             self.is_over = false;
-            return match self.reader.record_of_len(place, len)? {
-                Some((HeapRecord::Entry { key, value }, _)) => Ok(Some((key, value))),
-                _ => Err(Error::internal("a record in view that is gone")),
+            return match self.walk.record(&seen)?.record {
+                HeapRecord::Entry { key, value } => Ok(Some((key, value))),
+                HeapRecord::Deletion { .. } => Err(Error::internal("a deletion that is shown")),
             };
         }
-        let Some(at) = self.next_pending() else { return Ok(None) };
-        self.is_over = false;
         let pending = self.snapshot.pending.as_ref();
-        let entry = pending.and_then(|pending| pending.entries[at].as_ref());
+        let entry = pending.and_then(|pending| pending.entries.get(self.pending_at));
+        self.pending_at += 1;
+        self.is_over = entry.is_none();
         Ok(entry.map(|(key, value)| (&key[..], &value[..])))
     }
 }

@@ -11,25 +11,25 @@ use super::node::NodeKind;
 use super::pointer::{PagePointer, PageRun, TreeRoot, offset_of};
 use super::tree_file::TreeFile;
 use crate::error::Result;
-use crate::files::PAGE_LEN;
-
-/// Time to wait for another process that syncs.
-const SYNC_PATIENCE: Duration = Duration::from_secs(60);
+use crate::files::{PAGE_LEN, TurnKind};
 
 impl TreeFile {
-    /// Makes the newest commit survive a power cut.
-    pub(super) fn sync_newest(&self) -> Result<()> {
+    /// Makes the newest commit survive a power cut. Another one that syncs is waited for up to `timeout`.
+    pub(super) fn sync_newest(&self, timeout: Duration) -> Result<()> {
         let (root, pin) = self.pin_newest()?;
-        let synced = self.sync_root(root);
+        let synced = self.sync_root(root, timeout);
         self.sharing.unpin(pin);
         synced
     }
 
-    /// Makes the tree of `root`, whose pages nobody changes meanwhile, survive a power cut.
-    pub(super) fn sync_root(&self, root: TreeRoot) -> Result<()> {
+    /// Makes the tree of `root`, whose pages nobody changes meanwhile, survive a power cut. [`ErrorKind::Lock`] if another
+    /// one syncs for longer than `timeout`, before anything is written.
+    ///
+    /// [`ErrorKind::Lock`]: crate::ErrorKind::Lock
+    pub(super) fn sync_root(&self, root: TreeRoot, timeout: Duration) -> Result<()> {
         let _syncing = self.syncing.lock().unwrap_or_else(PoisonError::into_inner);
         // One that died with the turn has left a header that has one of the roots that the words name.
-        let _turn = self.sharing.take_sync_turn(SYNC_PATIENCE)?;
+        let _turn = self.sharing.take_turn_to(TurnKind::Sync, timeout)?;
         let roots = self.sharing.roots();
         let durable = roots.durable_generation();
         self.check_uncut()?;
@@ -51,8 +51,8 @@ impl TreeFile {
     }
 
     /// Writes the newest root to both places of the header.
-    pub(super) fn write_both_roots(&self) -> Result<()> {
-        self.sync_newest()?;
+    pub(super) fn write_both_roots(&self, timeout: Duration) -> Result<()> {
+        self.sync_newest(timeout)?;
         let (root, place) = (self.sharing.roots().newest().0, self.sharing.roots().durable_place());
         for place in [1 - place, place] {
             self.write_root(root, place)?;

@@ -136,7 +136,7 @@ impl TreeTransaction {
             NodeKind::Branch => KeySeparator::of_branch(cells[middle])
                 .ok_or_else(|| self.file.senseless(page.page))?,
         };
-        let right = self.allocate()?;
+        let right = self.new_node(kind)?;
         let first = match kind {
             NodeKind::Leaf => cells[middle].to_vec(),
             // Its key stands in the branch above from now on.

@@ -9,11 +9,14 @@ use std::time::{Duration, Instant};
 
 use super::state::TreeState;
 use super::tree_file::TreeFile;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::threads;
 
 /// Time that commits may wait.
 const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Time that the thread waits for another process that syncs, before it waits as long as for commits.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The state of a table, between its user and the thread. The thread does not lock the state, unless a sync failed: who finds
 /// it locked knows that another one of the program's threads uses the table.
@@ -73,14 +76,14 @@ impl SharedTree {
         self.bell.notify_one();
     }
 
-    /// Syncs all commits so far. Others use the table meanwhile.
-    pub(super) fn sync(&self) -> Result<()> {
+    /// Syncs all commits so far. Others use the table meanwhile. Another one that syncs is waited for up to `timeout`.
+    pub(super) fn sync(&self, timeout: Duration) -> Result<()> {
         self.lock().has_synced();
-        self.sync_file(true)
+        self.sync_file(timeout, true)
     }
 
-    fn sync_file(&self, is_told: bool) -> Result<()> {
-        let synced = self.file.sync_newest();
+    fn sync_file(&self, timeout: Duration, is_told: bool) -> Result<()> {
+        let synced = self.file.sync_newest(timeout);
         if let Err(error) = &synced {
             self.lock().fail(error, is_told);
         }
@@ -104,8 +107,11 @@ fn run(shared: &SharedTree) {
                     clock.waiting_since = None;
                     drop(clock);
                     shared.is_waiting.store(false, SeqCst);
-                    // The next change tells of a failure.
-                    let _ = shared.sync_file(false);
+                    match shared.sync_file(PATIENCE, false) {
+                        Err(error) if error.kind() == ErrorKind::Lock => shared.note_waiting(),
+                        // The next change tells of a failure.
+                        _ => (),
+                    }
                     shared.clock()
                 }
                 left => shared

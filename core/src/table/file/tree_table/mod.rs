@@ -32,7 +32,6 @@ mod opening;
 mod pointer;
 mod roots;
 mod search;
-mod sharing;
 mod state;
 mod table_files;
 mod transaction;
@@ -65,11 +64,12 @@ use crate::table::{
 
 /// An ordered table in a file.
 ///
-/// One process writes the file, others read it meanwhile: each of their operations sees the newest commit, whole, and a
-/// snapshot of theirs stays what it is.
+/// Any number of processes write the file by turns, a transaction or a single change each, and read it meanwhile: each
+/// operation sees the newest commit, whole, and a snapshot stays what it is. A reader waits for nobody.
 ///
-/// After a fork, the child's copy reads the file anew, beside its parent, and writes nothing. Views and scans that were
-/// there before the fork are the parent's alone.
+/// After a fork, the child's copy opens the file anew when it is used, beside its parent. The transactions, views and scans that
+/// were there before the fork are the parent's alone. A table that its parent has for itself
+/// ([`OpenOptions::exclusive`]) the child can only read.
 #[derive(Debug)]
 pub struct TreeTable {
     shared: Arc<SharedTree>,
@@ -87,12 +87,13 @@ pub struct TreeTable {
 }
 
 impl TreeTable {
-    /// Opens the table in the file at `path`. [`ErrorKind::Lock`] where another process or handle writes it,
+    /// Opens the table in the file at `path`. [`ErrorKind::Lock`] if another process or handle has it for itself,
     /// [`ErrorKind::Format`] where it holds something else, and [`ErrorKind::Corrupt`] where it is damaged.
     pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<TreeTable> {
         let path = path.as_ref();
         let shown = path.to_string_lossy();
         let open = || {
+            options.check()?;
             let files = TreeTableFiles::find(path)?;
             files.create_if(options)?;
             let path = files.path.clone();
@@ -131,7 +132,7 @@ impl TreeTable {
     fn open_at(files: &TreeTableFiles, name: &str, options: OpenOptions) -> Result<TreeTable> {
         let storage = match options.read_only {
             true => files.open_to_read(),
-            false => files.open(StorageMode::Write, options.timeout),
+            false => files.open(options.storage_mode(), options.timeout),
         };
         let storage = storage.map_err(|error| error.in_file(name))?;
         Self::open_with(storage, name, options, false)
@@ -200,41 +201,52 @@ impl TreeTable {
             return table.here();
         }
         let Some(path) = &self.path else { return Err(inherited.in_file(&self.name)) };
-        let options = OpenOptions { read_only: true, verify: false, ..self.options };
-        let table = Box::new(TreeTable::open(path, options)?);
+        let table = Box::new(TreeTable::open(path, self.options.in_child())?);
         Ok(self.in_child.get_or_init(|| table))
+    }
+
+    /// The table as this process has it, to be changed.
+    fn here_to_write(&mut self) -> Result<&mut TreeTable> {
+        if self.opener.is_here() {
+            return self.check_writable().map(|()| self);
+        }
+        self.here()?;
+        self.check_writable()?;
+        match self.in_child.get_mut() {
+            Some(table) => table.here_to_write(),
+            None => Err(Error::internal("a table that a child has not opened")),
+        }
+    }
+
+    /// [`ErrorKind::Argument`] if it was opened to be read only, and [`ErrorKind::Closed`] if it is one that the process before
+    /// a fork has for itself.
+    fn check_writable(&self) -> Result<()> {
+        if self.options.read_only {
+            let message = "expected a table opened for writing, found one opened with read_only";
+            return Err(Error::new(ErrorKind::Argument, message).in_file(&self.name));
+        }
+        if self.options.exclusive && !self.opener.is_here() {
+            let message = "expected to write in the process that opened the table with exclusive, found one forked from \
+                           it, which can only read it";
+            return Err(Error::new(ErrorKind::Closed, message).in_file(&self.name));
+        }
+        Ok(())
     }
 
     fn state(&self) -> Result<MutexGuard<'_, TreeState>> {
         Ok(self.here()?.shared.lock())
     }
 
-    /// The state, where this process may change the table.
-    fn state_to_write(&mut self) -> Result<MutexGuard<'_, TreeState>> {
-        if self.options.read_only {
-            return Err(Error::new(
-                ErrorKind::Argument,
-                "expected a table opened for writing, found one opened with read_only",
-            )
-            .in_file(&self.name));
-        }
-        check_process(self.opener).map_err(|_| {
-            let message = "expected to write in the process that opened the table, found one \
-                           forked from it, where the table can only be read";
-            Error::new(ErrorKind::Closed, message).in_file(&self.name)
-        })?;
-        Ok(self.shared.lock())
-    }
-
     /// Does `change`, and tells the thread that syncs it.
     fn change<T>(&mut self, change: impl FnOnce(&mut TreeState) -> Result<T>) -> Result<T> {
-        let mut state = self.state_to_write()?;
+        let table = self.here_to_write()?;
+        let mut state = table.shared.lock();
         state.check()?;
         let outcome = change(&mut state);
         let is_unsynced = state.is_unsynced();
         drop(state);
-        if is_unsynced && self.flusher.is_some() {
-            self.shared.note_waiting();
+        if is_unsynced && table.flusher.is_some() {
+            table.shared.note_waiting();
         }
         outcome
     }
@@ -299,7 +311,7 @@ impl Table for TreeTable {
 
     fn abort(&mut self) -> Result<()> {
         // What a failure has taken back need not be taken back again.
-        self.state_to_write()?.abort()
+        self.here_to_write()?.shared.lock().abort()
     }
 
     fn depth(&self) -> usize {
@@ -308,14 +320,40 @@ impl Table for TreeTable {
 
     /// Returns when what was committed will survive a power cut. What an open transaction changed is not part of it.
     fn sync(&mut self) -> Result<()> {
-        self.state_to_write()?.check()?;
-        self.shared.sync()
+        let table = self.here_to_write()?;
+        table.shared.lock().check()?;
+        table.shared.sync(table.options.timeout)
+    }
+
+    fn take_turn(&mut self, timeout: Option<Duration>) -> Result<()> {
+        self.here_to_write()?.shared.lock().take_turn(timeout)
+    }
+
+    fn give_turn_back(&mut self) {
+        if let Ok(table) = self.here_to_write() {
+            table.shared.lock().give_turn_back();
+        }
+    }
+
+    fn turn_waiter(&self) -> Option<Box<dyn Fn(Duration) + Send + Sync>> {
+        let waiter = self.here().ok()?.file.sharing.turn_waiter()?;
+        Some(Box::new(move |timeout| waiter.wait(timeout)))
+    }
+
+    fn set_timeout(&mut self, timeout: Duration) {
+        self.options.timeout = timeout;
+        if self.opener.is_here() {
+            self.shared.lock().set_timeout(timeout);
+        }
     }
 
     fn close(&mut self) -> Result<()> {
-        // Who only reads, as a child of the process that opened the table does, has nothing to write.
-        if self.options.read_only || !self.opener.is_here() {
+        // Who only reads has nothing to write.
+        if self.options.read_only {
             return Ok(());
+        }
+        if !self.opener.is_here() {
+            return self.in_child.get_mut().map_or(Ok(()), |table| table.close());
         }
         {
             let mut state = self.shared.lock();
@@ -325,17 +363,17 @@ impl Table for TreeTable {
             }
             state.check()?;
         }
-        self.shared.sync()
+        self.shared.sync(self.options.timeout)
     }
 
     fn waits_for_disk(&self) -> bool {
-        // Elsewhere a change is refused at once, and in a child the lock may be held for ever.
-        let writes = !self.options.read_only && self.opener.is_here();
-        writes && self.shared.asked(TreeState::syncs_next_change)
+        // A change of who only reads is refused at once.
+        !self.options.read_only
+            && self.here().is_ok_and(|table| table.shared.asked(TreeState::syncs_next_change))
     }
 
     fn is_busy(&self) -> bool {
-        self.opener.is_here() && self.shared.asked(|_| false)
+        self.here().is_ok_and(|table| table.shared.asked(|_| false))
     }
 
     /// Moves entries to the beginning of the file and cuts its end off. Pages that a snapshot or scan has stay until it has

@@ -5,16 +5,17 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use super::allocator::PageAllocator;
 use super::check;
 use super::header::{FoundRoots, TreeHeader};
 use super::pointer::{TreeRoot, offset_of};
-use super::roots::TreeRoots;
-use super::sharing::{AREA_PAGES, AreaMap, Sharing};
+use super::roots::{self, TreeRoots};
 use super::tree_file::TreeFile;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{self, Attachment, FoundArea, PageMap, Storage};
+use crate::table::file::sharing::{AREA_PAGES, AreaMap, Sharing};
 
 /// Way in which a file is opened.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +47,7 @@ pub(super) fn open(
         opening.copy_with_whole_tree()?
     };
     if mode.repairs {
-        file.write_both_roots()?;
+        file.write_both_roots(Duration::ZERO)?;
     }
     Ok(Arc::new(file))
 }
@@ -145,7 +146,7 @@ impl TreeOpening<'_> {
                 Ok(())
             }
         })?;
-        let sharing = Sharing::attached(attachment);
+        let sharing = Sharing::attached(attachment, roots::is_settled);
         let file = TreeFile::mapped(self.storage.clone(), header, sharing, map, self.name);
         if !is_checked {
             let (root, pinned) = file.pin_newest()?;

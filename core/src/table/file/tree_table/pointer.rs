@@ -79,3 +79,10 @@ pub(super) struct TreeRoot {
     /// Entries in the tree.
     pub(super) len: u64,
 }
+
+impl TreeRoot {
+    /// Returns what pins its tree.
+    pub(super) fn state(self) -> (u64, u64) {
+        (self.generation, u64::from(self.page.page))
+    }
+}

@@ -9,6 +9,7 @@ use std::sync::atomic::{
 };
 
 use super::pointer::{PagePointer, TreeRoot};
+use crate::table::file::sharing::Sharing;
 
 /// Counter of the roots that were published; its lowest bit says where the newest one is.
 const COUNTER: usize = 0;
@@ -31,6 +32,19 @@ pub(super) const ALLOCATOR: usize = 48;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TreeRoots<'w> {
     pub(super) words: &'w [AtomicU64],
+}
+
+impl Sharing {
+    #[inline]
+    pub(super) fn roots(&self) -> TreeRoots<'_> {
+        TreeRoots { words: self.words() }
+    }
+}
+
+/// Returns true if a power cut would leave all commits.
+pub(super) fn is_settled(words: &[AtomicU64]) -> bool {
+    let roots = TreeRoots { words };
+    roots.newest().0.generation == roots.durable_generation()
 }
 
 impl TreeRoots<'_> {

@@ -24,6 +24,8 @@ pub(super) struct TreeState {
     pub(super) file: Arc<TreeFile>,
     sync: SyncMode,
     timeout: Duration,
+    /// Turns that are kept over several changes.
+    kept_turns: Vec<WriteTurn>,
     transaction: Option<TreeTransaction>,
     /// Error of a change in the transaction, which may be half done, and the depth at which that was.
     broken: Option<(Error, usize)>,
@@ -41,6 +43,7 @@ impl TreeState {
             file,
             sync,
             timeout,
+            kept_turns: Vec::new(),
             transaction: None,
             broken: None,
             unsynced_pages: 0,
@@ -85,8 +88,13 @@ impl TreeState {
         matches!(self.failure, Some((_, true)))
     }
 
-    /// Remembers that a sync failed. Nothing is written from now on: what was written since the last sync may be gone.
+    /// Remembers that a sync failed. Nothing is written from now on: what was written since the last sync may be gone. If
+    /// only somebody else kept it waiting, the next sync makes up for it.
     pub(super) fn fail(&mut self, error: &Error, is_told: bool) {
+        if error.kind() == ErrorKind::Lock {
+            self.is_unsynced = true;
+            return;
+        }
         if self.failure.is_none() {
             self.failure = Some((error.clone(), is_told));
         }
@@ -106,7 +114,7 @@ impl TreeState {
         let (root, pin) = match &mut self.transaction {
             Some(transaction) => {
                 let root = transaction.root_to_view();
-                (root, self.file.sharing.pin(root)?)
+                (root, self.file.sharing.pin(root.state())?)
             }
             None => self.file.pin_newest()?,
         };
@@ -118,6 +126,22 @@ impl TreeState {
             Some(root) => Ok(root.len),
             None => Ok(self.file.newest()?.0.len),
         }
+    }
+
+    pub(super) fn set_timeout(&mut self, timeout: Duration) {
+        self.timeout = timeout;
+    }
+
+    /// Takes the turn to write until [`TreeState::give_turn_back`].
+    pub(super) fn take_turn(&mut self, timeout: Option<Duration>) -> Result<()> {
+        let turn = WriteTurn::take(&self.file, timeout.unwrap_or(self.timeout))?;
+        self.kept_turns.push(turn);
+        Ok(())
+    }
+
+    /// Gives the turn back that was taken last.
+    pub(super) fn give_turn_back(&mut self) {
+        self.kept_turns.pop();
     }
 
     fn begin_transaction(&mut self) -> Result<TreeTransaction> {
@@ -157,8 +181,12 @@ impl TreeState {
         }
         if self.sync == SyncMode::Commit {
             // What is told to be committed is there after a power cut, so nobody sees it before.
-            if let Err(error) = self.file.sync_root(transaction.root) {
-                transaction.abandon();
+            if let Err(error) = self.file.sync_root(transaction.root, self.timeout) {
+                match error.kind() {
+                    // Nothing was written: another one keeps the turn to sync.
+                    ErrorKind::Lock => drop(transaction.abort()),
+                    _ => transaction.abandon(),
+                }
                 self.fail(&error, true);
                 return Err(error);
             }
@@ -169,7 +197,11 @@ impl TreeState {
         transaction.commit()?;
         match self.sync == SyncMode::Never && self.unsynced_pages > UNSYNCED_PAGES_MAX {
             // The file keeps all pages of the last synced commit until the next one.
-            true => self.sync_now(),
+            true => match self.sync_now() {
+                // Another one syncs for long. The next commit tries again.
+                Err(error) if error.kind() == ErrorKind::Lock => Ok(()),
+                synced => synced,
+            },
             false => Ok(()),
         }
     }
@@ -231,7 +263,7 @@ impl TreeState {
     }
 
     fn sync_now(&mut self) -> Result<()> {
-        self.file.sync_newest().inspect_err(|error| self.fail(error, true))?;
+        self.file.sync_newest(self.timeout).inspect_err(|error| self.fail(error, true))?;
         self.has_synced();
         Ok(())
     }
@@ -253,12 +285,12 @@ impl TreeState {
             }
         }
         self.sync_now()?;
-        self.shrink(true)
+        self.shrink(self.timeout, true)
     }
 
     /// Gives the room of free pages back to the disk.
-    fn shrink(&mut self, all: bool) -> Result<()> {
-        let _turn = WriteTurn::take(&self.file, self.timeout)?;
+    fn shrink(&mut self, timeout: Duration, all: bool) -> Result<()> {
+        let _turn = WriteTurn::take(&self.file, timeout)?;
         compact::shrink(&self.file, all)
     }
 
@@ -281,13 +313,15 @@ impl TreeState {
     /// Gives up an open transaction, syncs what was committed, and gives free room back.
     pub(super) fn close(&mut self) {
         self.give_up();
-        if self.failure.is_none() && self.file.sync_newest().is_ok() {
-            let _ = self.shrink(false);
+        if self.failure.is_none() && self.file.sync_newest(self.timeout).is_ok() {
+            // Who writes still does it later.
+            let _ = self.shrink(Duration::ZERO, false);
         }
     }
 
-    /// Gives an open transaction up.
+    /// Gives an open transaction and all turns up.
     pub(super) fn give_up(&mut self) {
+        self.kept_turns.clear();
         if let Some(transaction) = self.transaction.take() {
             let _ = transaction.abort();
         }

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::new_tree::NewTree;
 use crate::error::{Error, ErrorKind, Result};
@@ -14,9 +14,13 @@ use crate::files::{
     Directory, Displaced, FileDirectory, FileOwner, FileStorage, Storage, StorageMode,
 };
 use crate::table::file::options::OpenOptions;
+use crate::table::file::sharing::is_refused;
 
 /// `ENOENT`.
 const NOT_FOUND: i32 = 2;
+
+/// Time to wait for the lock of an empty file before another look if it is empty still.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Least time to wait for another process that makes the same table.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -103,11 +107,17 @@ impl TreeTableFiles {
         if !self.is_there()? {
             return Ok(None);
         }
-        match self.directory.open(&self.name, StorageMode::Write, timeout) {
-            // The one who had the lock has made the table, and has it open.
-            Err(error) if error.kind() == ErrorKind::Lock && !self.is_missing()? => Ok(None),
-            Err(error) if error.kind() == ErrorKind::Io(Some(NOT_FOUND)) => Ok(None),
-            opened => opened.map(Some),
+        let began = Instant::now();
+        loop {
+            match self.directory.open(&self.name, StorageMode::Write, PAUSE) {
+                // The one who had the lock has made the table, and others have it open.
+                Err(error) if error.kind() == ErrorKind::Lock && !self.is_missing()? => {
+                    return Ok(None);
+                }
+                Err(error) if error.kind() == ErrorKind::Lock && began.elapsed() < timeout => (),
+                Err(error) if error.kind() == ErrorKind::Io(Some(NOT_FOUND)) => return Ok(None),
+                opened => return opened.map(Some),
+            }
         }
     }
 
@@ -130,12 +140,4 @@ impl TreeTableFiles {
             || is_empty(self.open(StorageMode::Follow, Duration::ZERO)?)
                 .map_err(|e| Error::io("open", &e))?)
     }
-}
-
-/// Returns true if the directory, not the disk, keeps a file from being made.
-pub(super) fn is_refused(error: ErrorKind) -> bool {
-    const EPERM: i32 = 1;
-    const EACCES: i32 = 13;
-    const EROFS: i32 = 30;
-    matches!(error, ErrorKind::Io(Some(EPERM | EACCES | EROFS)))
 }

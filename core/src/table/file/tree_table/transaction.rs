@@ -211,18 +211,16 @@ impl TreeTransaction {
     }
 
     /// Allocates a page.
-    pub(super) fn allocate(&mut self) -> Result<PagePointer> {
+    fn allocate(&mut self) -> Result<PagePointer> {
         let page = match self.spare.pop() {
             Some(page) => page,
             None => self.allocator().take()?,
         };
         self.allocated.push((page, 1));
-        let pointer = PagePointer { page, generation: self.root.generation };
-        self.file.was_written(pointer)?;
-        Ok(pointer)
+        Ok(PagePointer { page, generation: self.root.generation })
     }
 
-    /// Edits a page of this transaction: one that [`TreeTransaction::allocate`] or
+    /// Edits a page of this transaction: one that [`TreeTransaction::new_node`] or
     /// [`TreeTransaction::make_writable`] returned.
     pub(super) fn edit(&mut self, pointer: PagePointer) -> Result<NodeEditor<'_>> {
         debug_assert!(pointer.generation >= self.floor, "a page of this transaction");
@@ -242,6 +240,7 @@ impl TreeTransaction {
         let node = self.file.node(pointer)?;
         // SAFETY: as in `edit`: the page was allocated just now, and `node` is another one.
         unsafe { self.file.edit(copy.page)? }.copy_from(node, copy.generation);
+        self.file.was_written(PageRun { first: copy, count: 1 })?;
         self.file.check_still(pointer)?;
         self.free(pointer, 1)?;
         Ok(copy)
@@ -251,6 +250,7 @@ impl TreeTransaction {
     pub(super) fn new_node(&mut self, kind: NodeKind) -> Result<PagePointer> {
         let pointer = self.allocate()?;
         self.edit(pointer)?.clear(kind, pointer.generation);
+        self.file.was_written(PageRun { first: pointer, count: 1 })?;
         Ok(pointer)
     }
 
@@ -295,8 +295,9 @@ impl TreeTransaction {
             at += part.len();
         }
         bytes[at..trailer].fill(0);
-        self.file.was_written(first)?;
-        Ok(PageRun { first, count })
+        let run = PageRun { first, count };
+        self.file.was_written(run)?;
+        Ok(run)
     }
 }
 

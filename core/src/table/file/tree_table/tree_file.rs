@@ -16,9 +16,9 @@ use super::header::TreeHeader;
 use super::node::{CHECK_AT, GENERATION_AT, Node};
 use super::node_edit::NodeEditor;
 use super::pointer::{PagePointer, PageRun, TreeRoot, offset_of};
-use super::sharing::Sharing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{PAGE_LEN, PageMap, PageNumber, Storage};
+use crate::table::file::sharing::Sharing;
 
 /// Number by which salts of neighbouring pages differ: 2^64 divided by the golden ratio.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -40,6 +40,12 @@ pub(super) struct TreeFile {
     /// Held by the one who syncs.
     pub(super) syncing: Mutex<()>,
     pub(super) name: String,
+}
+
+/// Computes what a page, or a run that begins there, has in the place of its check until it is synced. A sync gives checks to
+/// the pages of the newest tree alone: one that only a snapshot has keeps this.
+fn unsynced_mark(seed: u64, first: PagePointer) -> u64 {
+    check_of(seed, first.page, &first.generation.to_le_bytes())
 }
 
 /// Computes the check of a page, or of a run that begins there.
@@ -267,7 +273,9 @@ impl TreeFile {
         // What was written since the last sync has no check yet, and has been in memory ever since.
         if generation <= self.sharing.roots().durable_generation() {
             let (checked, check) = bytes.split_at(checked_len);
-            if check_of(self.header.seed, page, checked).to_le_bytes() != *check {
+            let is_written = check_of(self.header.seed, page, checked).to_le_bytes() == *check
+                || unsynced_mark(self.header.seed, run.first).to_le_bytes() == *check;
+            if !is_written {
                 return Err(self.corrupt(page, "a page", "bytes that do not match their checksum"));
             }
         }
@@ -319,9 +327,13 @@ impl TreeFile {
         written.map_err(|error| self.failed("write", &error))
     }
 
-    /// Remembers that the one who writes has written a page, or a run that begins there.
-    pub(super) fn was_written(&self, pointer: PagePointer) -> Result<()> {
-        self.checked_word(pointer.page)?.store(pointer.generation, Release);
+    /// Remembers that the one who writes has written a run, or a page.
+    pub(super) fn was_written(&self, run: PageRun) -> Result<()> {
+        let words = self.map.words(run.first.page + run.count - 1);
+        let words = words.map_err(|error| self.failed("map", &error))?;
+        let mark = unsynced_mark(self.header.seed, run.first);
+        words[CHECK_AT / 8].store(mark.to_le(), Relaxed);
+        self.checked_word(run.first.page)?.store(run.first.generation, Release);
         Ok(())
     }
 

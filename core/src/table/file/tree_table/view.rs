@@ -7,16 +7,16 @@ use super::check_process;
 use super::node::NodeKind;
 use super::pointer::{PagePointer, PageRun, TreeRoot};
 use super::search::DEPTH_MAX;
-use super::sharing::PinnedState;
 use super::tree_file::TreeFile;
 use crate::error::{Error, Result};
 use crate::files::ProcessMark;
+use crate::table::file::sharing::PinnedState;
 use crate::table::{KeyRange, OrderedSnapshot, Scan, Snapshot};
 
 impl TreeFile {
     /// Pins the newest commit, and returns its root.
     pub(super) fn pin_newest(&self) -> Result<(TreeRoot, PinnedState)> {
-        self.pin_newest_by(|root| self.sharing.pin(root))
+        self.pin_newest_by(|root| self.sharing.pin(root.state()))
     }
 
     #[inline]
@@ -42,7 +42,7 @@ impl TreeFile {
     /// Calls `read` with the newest commit, which stays what it is meanwhile.
     #[inline]
     fn read_newest<T>(&self, read: impl FnOnce(TreeRoot) -> Result<T>) -> Result<T> {
-        let (root, pinned) = self.pin_newest_by(|root| self.sharing.pin_shortly(root))?;
+        let (root, pinned) = self.pin_newest_by(|root| self.sharing.pin_shortly(root.state()))?;
         let _pinned = ShortPin { file: self, pinned: Some(pinned) };
         read(root)
     }

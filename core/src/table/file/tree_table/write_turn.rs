@@ -1,4 +1,4 @@
-//! Turn to write, for as long as somebody has it.
+//! Turn to write, for as long as this handle has it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub(super) struct WriteTurn {
 }
 
 impl WriteTurn {
-    /// Takes the turn, and waits up to `timeout` for the one who has it.
+    /// Takes the turn, and waits up to `timeout` for the one who has it. A turn of this handle is taken once more.
     pub(super) fn take(file: &Arc<TreeFile>, timeout: Duration) -> Result<WriteTurn> {
         let is_unsettled = file.sharing.take_turn(timeout);
         let is_unsettled = is_unsettled.map_err(|error| error.in_file(&file.name))?;

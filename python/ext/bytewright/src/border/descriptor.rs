@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
 /// The number of "bad file descriptor", which all systems agree on.
@@ -17,4 +18,14 @@ pub(crate) fn duplicate(_py: Python<'_>, number: RawFd) -> io::Result<OwnedFd> {
     // Python's lock is held, so no thread of Python closes it meanwhile.
     let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
     borrowed.try_clone_to_owned()
+}
+
+/// The descriptor that an object reads from, where it has one.
+pub(crate) fn descriptor_of(object: &Bound<'_, PyAny>) -> PyResult<Option<i32>> {
+    match object.call_method0("fileno").and_then(|number| number.extract()) {
+        Ok(number) => Ok(Some(number)),
+        // Objects say in many ways that they have none; an interrupt meanwhile is another matter.
+        Err(error) if error.is_instance_of::<PyException>(object.py()) => Ok(None),
+        Err(error) => Err(error),
+    }
 }

@@ -10,7 +10,7 @@ mod objects;
 mod pending;
 
 pub(crate) use arrow::read_schema;
-pub(crate) use descriptor::duplicate;
+pub(crate) use descriptor::{descriptor_of, duplicate};
 pub(crate) use locked::{Locked, check as check_lock};
 pub(crate) use memory::PinnedMemory;
 pub(crate) use objects::{Fresh, Maker, each_entry, list};

@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use bytewright::ask::{CallOptions, CallQuestion};
+use bytewright::ask::{CallOptions, CallQuestion, FlowQuestion};
 use bytewright::flow::FlowField;
 use bytewright::input::CaptureOptions;
 use bytewright::options::Settings;
@@ -37,10 +37,14 @@ pub(super) fn packet_fields(py: Python<'_>, names: &[String]) -> PyResult<Vec<Fi
     raised(py, names.iter().map(|name| field_named(name)).collect())
 }
 
-/// The fields of flows; all where none is named.
-pub(super) fn flow_fields(py: Python<'_>, names: &[String]) -> PyResult<Vec<FlowField>> {
+/// The fields of flows; those that the question gives where none is named.
+pub(super) fn flow_fields(
+    py: Python<'_>,
+    names: &[String],
+    question: &FlowQuestion,
+) -> PyResult<Vec<FlowField>> {
     if names.is_empty() {
-        return Ok(FlowField::ALL.to_vec());
+        return Ok(question.default_fields());
     }
     let place = |name: &String| FlowField::SCHEMA.place_of(name).map(|place| FlowField::ALL[place]);
     raised(py, names.iter().map(place).collect())

@@ -144,11 +144,13 @@ impl EntryMerge {
     /// The flows among them as rows.
     fn take_flows(&self, py: Python<'_>) -> PyResult<Batch> {
         let merged = std::mem::take(&mut try_enter(py, &self.0)?.merged);
-        let mut rows = batch::Batch::new(FlowField::SCHEMA);
+        let fields = FlowField::DEFAULT;
+        let schema = FlowField::SCHEMA.project(fields.iter().map(|field| *field as usize));
+        let mut rows = batch::Batch::new(schema);
         for entry in &merged {
             if let FlowEntry::Flow(flow) = entry {
                 let value = |field: &FlowField| flow.value(*field);
-                rows.push_row(|place| FlowField::ALL.get(place).map_or(Value::Null, value));
+                rows.push_row(|place| fields.get(place).map_or(Value::Null, value));
             }
         }
         Ok(Batch { rows, export: FOR_ENGINES })

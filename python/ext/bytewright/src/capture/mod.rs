@@ -22,7 +22,7 @@ use bytewright::flow::FlowOptions;
 use bytewright::host::{self as core, Item, Pass};
 use bytewright::input::{self, CaptureOptions, LiveOptions};
 use bytewright::options::NamedOptions;
-use pyo3::exceptions::{PyException, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -36,6 +36,7 @@ pub(crate) use rows::{Batch, Batches, Records, Rows, layout, schema_of, try_ente
 pub(crate) use store::{FlowStore, StoredFlows};
 pub(crate) use writer::CaptureWriter;
 
+use crate::border::descriptor_of;
 use crate::error::{after, guarded, raised, to_python, warn_of_all};
 use crate::host::PythonHost;
 use crate::options::settings;
@@ -122,16 +123,6 @@ impl Capture {
     }
 }
 
-/// The descriptor that an object reads from, where it has one.
-fn descriptor_of(object: &Bound<'_, PyAny>) -> PyResult<Option<i32>> {
-    match object.call_method0("fileno").and_then(|number| number.extract()) {
-        Ok(number) => Ok(Some(number)),
-        // Objects say in many ways that they have none; an interrupt meanwhile is another matter.
-        Err(error) if error.is_instance_of::<PyException>(object.py()) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
 #[pymethods]
 impl Capture {
     #[new]
@@ -198,6 +189,22 @@ impl Capture {
     #[getter]
     fn damage(&self, py: Python<'_>) -> Option<PyErr> {
         self.capture.damage().map(|damage| to_python(py, &damage))
+    }
+
+    /// The error for which the index of the capture was not used, or could not be made beside another answer; None where there
+    /// was no index, or it was used.
+    #[getter]
+    fn index_fault(&self, py: Python<'_>) -> Option<PyErr> {
+        self.capture.index_fault().map(|fault| to_python(py, &fault))
+    }
+
+    /// The packet with a number, or None.
+    #[pyo3(name = "_frame")]
+    fn frame(&self, py: Python<'_>, number: u64) -> PyResult<Option<Packet>> {
+        match self.result_of(py, self.capture.ask(Question::Frame(number)))? {
+            Some(Item::Answer(Answer::Frames(batch))) => Ok(Packet::copied(&batch, 0)),
+            _ => Ok(None),
+        }
     }
 
     /// Closes it, and ends what reads it.

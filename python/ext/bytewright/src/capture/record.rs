@@ -1,10 +1,11 @@
 //! Packets, flows and calls as objects whose attributes are their fields.
 
+use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use bytewright::batch::{self, Value};
-use bytewright::flow::{self, FlowField};
+use bytewright::flow::{self, FeatureSet, FlowField};
 use bytewright::input::FrameBatch;
 use bytewright::packet::{self, Field};
 use bytewright::rpc::{self, CallField};
@@ -25,6 +26,7 @@ pub(super) struct Restored {
     pub(super) row: batch::Batch,
     pub(super) captured: Vec<u8>,
     pub(super) payload: Option<Range<usize>>,
+    pub(super) features: FeatureSet,
 }
 
 /// A packet of a capture: its fields, None where it has no such field, and the bytes that were captured.
@@ -102,6 +104,30 @@ macro_rules! sums {
 sums! { Flow flow::Flow, FlowField }
 sums! { Call rpc::Call, CallField }
 
+impl Packet {
+    /// The fields that it has.
+    fn fields(&self) -> Cow<'static, [Field]> {
+        Field::ALL.into()
+    }
+}
+
+impl Call {
+    /// The fields that it has.
+    fn fields(&self) -> Cow<'static, [CallField]> {
+        CallField::ALL.into()
+    }
+}
+
+impl Flow {
+    /// The fields that it has: a feature that was not counted is none of them.
+    fn fields(&self) -> Cow<'static, [FlowField]> {
+        match &self.0 {
+            Record::Read(flow) => flow.fields().into(),
+            Record::Restored(restored) => FlowField::counted(restored.features).into(),
+        }
+    }
+}
+
 /// Gives a class an attribute for each field, what goes with fields, and the methods behind; `fields.rs` has the fields. For
 /// each `name Variant` it expands to
 ///
@@ -130,10 +156,10 @@ macro_rules! fields {
                 PyTuple::new(py, $enum::ALL.iter().map(|field| field.name()))
             }
 
-            /// All fields by their names.
+            /// The fields that it has, by their names.
             fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
                 let dict = PyDict::new(py);
-                for field in $enum::ALL {
+                for field in self.fields().iter() {
                     dict.set_item(field.name(), self.look(*field, |value| object(py, value))?)?;
                 }
                 Ok(dict)
@@ -234,11 +260,16 @@ packet_fields! { Packet Field DEFAULT
 }
 
 flow_fields! { Flow FlowField ALL
+    #[expect(clippy::type_complexity, reason = "what pickle takes")]
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,
-    ) -> PyResult<Reduced<'py, (Bound<'py, PyAny>, Bound<'py, PyTuple>)>> {
-        let given = (names_of(&py.get_type::<Flow>())?, self.values(py)?);
+    ) -> PyResult<Reduced<'py, (Bound<'py, PyAny>, Bound<'py, PyTuple>, u8)>> {
+        let features = match &self.0 {
+            Record::Read(flow) => flow.feature_set(),
+            Record::Restored(restored) => restored.features,
+        };
+        let given = (names_of(&py.get_type::<Flow>())?, self.values(py)?, features.bits());
         Ok((restoring(py, "restored_flow")?, given))
     }
 }

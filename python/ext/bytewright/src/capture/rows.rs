@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
-use std::time::Duration;
 
 use bytewright::ask::{
     Answer, CallOptions, FlowQuestion, PacketOptions, Question, QuestionSpec, ToldFlows,
@@ -11,7 +10,6 @@ use bytewright::ask::{
 use bytewright::batch::arrow::{ArrowSchema, Layout};
 use bytewright::batch::{self, ExportOptions, RowOrigin, Schema};
 use bytewright::error::excerpt;
-use bytewright::export::{OutputOptions, ParquetFile};
 use bytewright::files::FileId;
 use bytewright::flow::{self, FlowField, FlowOptions};
 use bytewright::host::{self, CaptureSource, Host, Item, RowStep};
@@ -30,14 +28,12 @@ use super::host::StreamHost;
 use super::record::{Call, Flow, Packet};
 use super::restored::{ReducedBatch, reduced_batch};
 use crate::border::read_schema;
-use crate::error::{BEING_READ, argument, guarded, no_pickle, raised, to_python, warn_of_all};
+use crate::error::{BEING_READ, argument, no_pickle, raised, to_python, warn_of_all};
 use crate::frames;
 use crate::host::PythonHost;
 use crate::options::settings;
+use crate::parquet::ParquetRows;
 use crate::values;
-
-/// Interval between two looks at interrupts while a file is waited for.
-const INTERRUPTS_EVERY: Duration = Duration::from_millis(50);
 
 /// Packets, flows or calls of captures. Iterating gives them one by one; pyarrow, pandas, polars, DuckDB and all that knows
 /// Arrow's PyCapsule interface take it as columns. Each time, the captures are read anew.
@@ -152,7 +148,7 @@ impl Rows {
             }
             Source::Path(path) => {
                 objects.push(None);
-                CaptureSource::Path(path.clone(), self.options.clone())
+                CaptureSource::Path(path.clone(), Box::new(self.options.clone()))
             }
         });
         let rows = host::Rows::new(captures.collect(), self.question.clone());
@@ -225,7 +221,7 @@ impl Rows {
         let tables = &[FlowOptions::OPTIONS, ToldFlows::OPTIONS, CaptureOptions::OPTIONS];
         let settings = settings(py, tables, options)?;
         let flows = raised(py, FlowQuestion::of(&settings))?;
-        let question = Question::Flows(flow_fields(py, &fields)?, flows);
+        let question = Question::Flows(flow_fields(py, &fields, &flows)?, flows);
         Rows::of(py, &sources, question, capture_options(py, &settings)?)
     }
 
@@ -337,21 +333,9 @@ impl Rows {
         path: PathBuf,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<u64> {
-        let settings = settings(py, &[ExportOptions::OPTIONS, OutputOptions::OPTIONS], options)?;
-        let output = OutputOptions {
-            inputs: self.inputs(),
-            ..raised(py, settings.take::<OutputOptions>())?
-        };
-        let options: ExportOptions = raised(py, settings.take())?;
-        let schema = self.question.schema();
-        let metadata = self.origin().metadata(&schema);
-        let created = py
-            .detach(|| guarded(|| ParquetFile::create(&path, &output, schema, options, &metadata)));
-        let mut file = raised(py, created)?;
-        let written = fill(py, &mut self.read(py), &mut file);
-        // A file that is not finished waits for the thread that encodes.
-        py.detach(|| drop(file));
-        written
+        let (schema, origin, inputs) = (self.question.schema(), self.origin(), self.inputs());
+        let mut reading = self.read(py);
+        ParquetRows { schema, origin, inputs }.write(py, path, options, || reading.next())
     }
 
     fn __repr__(&self) -> String {
@@ -363,27 +347,6 @@ impl Rows {
             self.origin().sources.join(", "),
             fields.join(", ")
         )
-    }
-}
-
-/// Writes all rows to a file and finishes it, and answers how many they were; an interrupt ends it at any time.
-fn fill(py: Python<'_>, reading: &mut Reading, file: &mut ParquetFile) -> PyResult<u64> {
-    let mut count = 0;
-    while let Some(batch) = reading.next()? {
-        // Rows that are there already are taken without a look at interrupts.
-        py.check_signals()?;
-        count += batch.len() as u64;
-        let written = py.detach(|| guarded(|| file.write(batch)));
-        raised(py, written)?;
-    }
-    loop {
-        let is_whole = py.detach(|| guarded(|| file.finish_encoding(INTERRUPTS_EVERY)));
-        let is_whole = raised(py, is_whole)?;
-        py.check_signals()?;
-        if is_whole {
-            let finished = py.detach(|| guarded(|| file.publish()));
-            return raised(py, finished).map(|()| count);
-        }
     }
 }
 

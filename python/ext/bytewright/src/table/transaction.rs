@@ -3,9 +3,10 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytewright::host::TurnHost;
-use bytewright::host::table::{TableHandle, TransactionId};
+use bytewright::host::table::{TableHandle, TransactionId, TriedBegin};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 
 use super::Table;
 use super::host::TableHost;
@@ -97,19 +98,26 @@ impl Transaction {
     }
 
     /// The table, where the transaction could begin without waiting; otherwise `wake` is called when that may be tried
-    /// again.
+    /// again. False if another process has the turn to write the file, for `waited` seconds so far: only trying again tells
+    /// when it has not. After the timeout that is an error.
     #[pyo3(name = "_enter_or_queue")]
     fn enter_or_queue(
         &self,
         py: Python<'_>,
         wake: &Bound<'_, PyAny>,
-    ) -> PyResult<Option<Py<Table>>> {
+        waited: f64,
+    ) -> PyResult<Option<Py<PyAny>>> {
         self.check_not_open()?;
-        let Some(open) = self.table.get().begin_or_queue(py, wake)? else {
-            return Ok(None);
-        };
-        *self.open() = Some(open);
-        Ok(Some(self.table.clone_ref(py)))
+        match self.table.get().begin_or_queue(py, wake, waited)? {
+            TriedBegin::Begun(open) => {
+                *self.open() = Some(open);
+                Ok(Some(self.table.clone_ref(py).into_any()))
+            }
+            TriedBegin::InUse => Ok(None),
+            TriedBegin::Elsewhere(_) => {
+                Ok(Some(PyBool::new(py, false).to_owned().into_any().unbind()))
+            }
+        }
     }
 
     /// Calls `wake` no more.
@@ -139,22 +147,29 @@ impl Table {
     }
 
     /// Begins one as [`Self::begin_block`] does, where that need not wait; otherwise nothing, and `wake` is called when it
-    /// may be tried again.
+    /// may be tried again. After `waited` seconds another process is waited for no longer than the timeout.
     fn begin_or_queue(
         &self,
         py: Python<'_>,
         wake: &Bound<'_, PyAny>,
-    ) -> PyResult<Option<TransactionId>> {
-        if self.handle.get(py).turn().is_mine(&TableHost { lock: &self.lock })? {
-            return self.begin_block(py).map(Some);
+        waited: f64,
+    ) -> PyResult<TriedBegin> {
+        let handle = self.handle.get(py);
+        if handle.turn().is_mine(&TableHost { lock: &self.lock })? {
+            return self.begin_block(py).map(TriedBegin::Begun);
         }
         // In the queue first, so that no turn that is given back meanwhile is missed.
         self.lock.join_queue(wake)?;
         let begun = self.run(py, TableHandle::try_begin);
-        if !matches!(begun, Ok(None)) {
+        if !matches!(begun, Ok(TriedBegin::InUse)) {
             self.lock.leave_queue(wake);
         }
-        begun
+        match begun? {
+            TriedBegin::Elsewhere(error) if waited >= handle.timeout().as_secs_f64() => {
+                Err(to_python(py, &error))
+            }
+            tried => Ok(tried),
+        }
     }
 
     /// Checks that a transaction can end now, and says whether it is open still.

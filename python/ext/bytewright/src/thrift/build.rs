@@ -46,18 +46,45 @@ impl<'a, 'py> Building<'a, 'py> {
         }
     }
 
-    /// The values of a projection's paths, whose shapes are given; None for those that the message does not have.
-    pub(super) fn plucked(mut self, shapes: &[Option<&'a Shape>]) -> PyResult<Bound<'py, PyTuple>> {
+    /// The values of a projection's paths, of which the lists that they go through and the shapes are given; None for those that the
+    /// message does not have.
+    pub(super) fn plucked(
+        mut self,
+        shapes: &[(usize, Option<&'a Shape>)],
+    ) -> PyResult<Bound<'py, PyTuple>> {
         let mut values = vec![self.py.None().into_bound(self.py); shapes.len()];
         self.cursor.value();
         while let Some((path, value)) = self.cursor.field() {
-            let shape = shapes.get(path).copied().flatten().unwrap_or(&Shape::Bytes);
-            let object = self.value(value, shape)?;
+            let (levels, shape) = shapes.get(path).copied().unwrap_or((0, None));
+            let shape = shape.unwrap_or(&Shape::Bytes);
+            let object = match levels {
+                0 => self.value(value, shape)?,
+                levels => self.listed(value, levels, shape)?,
+            };
             if let Some(place) = values.get_mut(path) {
                 *place = object;
             }
         }
         PyTuple::new(self.py, values)
+    }
+
+    /// Values in so many lists in each other.
+    fn listed(
+        &mut self,
+        value: TapeValue<'a>,
+        levels: usize,
+        shape: &Shape,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = self.py;
+        match (levels, value) {
+            (_, TapeValue::Null) => Ok(py.None().into_bound(py)),
+            (0, value) => self.value(value, shape),
+            (_, TapeValue::List(count)) => list(py, count, |_| {
+                let value = self.cursor.value();
+                self.listed(value, levels - 1, shape)
+            }),
+            _ => Ok(py.None().into_bound(py)),
+        }
     }
 
     fn structure(&mut self, id: StructId, field_count: u8) -> PyResult<Bound<'py, PyAny>> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use bytewright::error::excerpt;
 use bytewright::thrift::{
-    EnumSchema, FieldSchema, Plan, Projection, Requiredness, StructId, StructKind, ThriftSchema,
-    Type, WireType,
+    EnumSchema, FieldSchema, PathStep, Plan, Projection, Requiredness, StructId, StructKind,
+    ThriftSchema, Type, WireType,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -186,21 +186,40 @@ impl ThriftCodec {
         self.roots.get(&(class.as_ptr() as usize)).copied()
     }
 
-    /// The shape of the field at the end of a path.
-    pub(super) fn shape_at(&self, root: u32, path: &str) -> Option<&Shape> {
-        let (mut number, mut found) = (root, None);
-        for name in path.split('.') {
-            let layout = self.layouts.get(number as usize)?;
-            let field = layout.fields.iter().find(|field| field.name == name)?;
-            if let Shape::Struct(inside) = &field.shape {
+    /// The shape of the value at the end of a path.
+    pub(super) fn shape_at(&self, root: u32, steps: &[PathStep]) -> Option<&Shape> {
+        let (mut number, mut found): (u32, Option<&Shape>) = (root, None);
+        for step in steps {
+            let shape = match (step, found) {
+                (PathStep::Field(field), _) => {
+                    let layout = self.layouts.get(number as usize)?;
+                    &layout.fields.get(usize::from(*field))?.shape
+                }
+                (PathStep::Key, Some(Shape::Map(entry))) => &entry.0.shape,
+                (PathStep::Value, Some(Shape::Map(entry))) => &entry.1.shape,
+                (_, Some(Shape::List(element) | Shape::Set(element))) => &element.shape,
+                (_, found) => found?,
+            };
+            if let Shape::Struct(inside) = shape {
                 number = *inside;
             }
-            found = Some(&field.shape);
+            found = Some(shape);
         }
         found
     }
 
-    /// The fields that paths name, from the struct of a class on.
+    /// The fields that paths name as columns, from the struct of a class on.
+    pub(super) fn column_projection(
+        &self,
+        py: Python<'_>,
+        class: &Bound<'_, PyAny>,
+        paths: &[String],
+    ) -> PyResult<Projection> {
+        let root = StructId(self.root(class).unwrap_or(u32::MAX));
+        raised(py, Projection::of_columns(Arc::clone(&self.plan), root, paths))
+    }
+
+    /// The fields that paths name in one message, from the struct of a class on.
     pub(super) fn projection(
         &self,
         py: Python<'_>,
@@ -208,7 +227,9 @@ impl ThriftCodec {
         paths: &[String],
     ) -> PyResult<Projection> {
         let root = StructId(self.root(class).unwrap_or(u32::MAX));
-        raised(py, Projection::new(Arc::clone(&self.plan), root, paths))
+        let projection = raised(py, Projection::new(Arc::clone(&self.plan), root, paths))?;
+        raised(py, projection.expect_no_rows())?;
+        Ok(projection)
     }
 }
 

@@ -1,10 +1,11 @@
 //! Some fields of messages that follow each other, as columns.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use bytewright::batch::ExportOptions;
 use bytewright::batch::arrow::ArrowSchema;
+use bytewright::batch::{ExportOptions, RowOrigin};
 use bytewright::host::{Host, MessageRows};
 use bytewright::thrift::{Columns, MessageLayout, Projection};
 use pyo3::prelude::*;
@@ -16,6 +17,7 @@ use crate::capture::{Batch, StreamHost, layout, try_enter};
 use crate::error::{BEING_READ, argument, guarded_python, no_pickle, raised};
 use crate::frames;
 use crate::host::PythonHost;
+use crate::parquet::ParquetRows;
 
 /// Fields of messages as columns, read anew by each iteration and each stream of Arrow's.
 #[pyclass(frozen, subclass, module = "bytewright._bytewright")]
@@ -50,7 +52,7 @@ impl ThriftColumns {
         }
         let layout = layout_of(py, protocol, framed)?;
         let (codec, _) = codec_of(cls)?;
-        let projection = Arc::new(codec.projection(py, cls, &paths)?);
+        let projection = Arc::new(codec.column_projection(py, cls, &paths)?);
         raised(py, Columns::new(Arc::clone(&projection)))?;
         Ok(ThriftColumns { projection, origin: Origin::of(source)?, layout, rows_max: rows })
     }
@@ -100,6 +102,24 @@ impl ThriftColumns {
         let columns = raised(py, Columns::new(Arc::clone(&self.projection)))?;
         let schema = ArrowSchema::new(columns.batch().schema(), ExportOptions::default(), &[]);
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    /// Writes the columns to a Parquet file, and returns the number of rows. The file has its name when it is whole.
+    ///
+    /// The keywords are those of `bytewright.options.PARQUET`.
+    #[pyo3(signature = (path, **options))]
+    fn to_parquet(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<u64> {
+        let Reading { mut rows, object } = self.read(py)?;
+        let host = PythonHost { object: object.as_ref() };
+        let origin = RowOrigin { sources: vec![self.origin.name()], filter: None };
+        let inputs = self.origin.file().into_iter().collect();
+        let written = ParquetRows { schema: rows.schema().clone(), origin, inputs };
+        written.write(py, path, options, || guarded_python(py, || rows.next(&host)))
     }
 
     fn __repr__(&self) -> String {

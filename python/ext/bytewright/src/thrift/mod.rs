@@ -68,8 +68,9 @@ pub(crate) fn thrift_encode<'py>(
 /// Reads some fields of a message, up to the last of them, and makes no other objects: a tuple of their values, None for
 /// those that the message does not have.
 ///
-/// `paths` are names of fields, and with dots of fields in structs inside: "address.city". Of a field that the message has
-/// twice, the first is taken. Raises `ArgumentError` for a field that the class does not have.
+/// `paths` are names of fields, and with dots of fields in structs inside: "address.city". Through a list or a set it is a list of
+/// values, as it is through a map, whose entries have a `key` and a `value`. `*` at the end is all fields with one value. Of a field
+/// that the message has twice, the first is taken. Raises `ArgumentError` for a field that the class does not have.
 #[pyfunction]
 #[pyo3(signature = (cls, data, *paths, protocol = "binary"))]
 pub(crate) fn thrift_pluck<'py>(
@@ -82,7 +83,13 @@ pub(crate) fn thrift_pluck<'py>(
     let encoding = encoding_named(py, protocol)?;
     let (codec, root) = codec_of(cls)?;
     let projection = codec.projection(py, cls, &paths)?;
-    let shapes: Vec<_> = paths.iter().map(|path| codec.shape_at(root, path)).collect();
+    let shapes: Vec<_> = projection
+        .steps()
+        .iter()
+        .map(|steps| {
+            (steps.iter().filter(|step| step.is_list()).count(), codec.shape_at(root, steps))
+        })
+        .collect();
     with_bytes(data, |bytes| {
         let read = |tape: &mut Tape| projection.pluck(encoding, bytes, Limits::default(), tape);
         with_tape(py, 0, read, |tape| {

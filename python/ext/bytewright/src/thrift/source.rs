@@ -1,9 +1,10 @@
 //! Sources of messages that follow each other: bytes, a file, or an object with `read`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytewright::bytes::{ByteStream, CompressionChoice, FileSource, StreamOptions};
+use bytewright::files::FileId;
 use bytewright::host::MessageSource;
 use bytewright::thrift::{Limits, MessageLayout};
 use pyo3::exceptions::PyTypeError;
@@ -12,6 +13,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyString};
 
 use super::{copied, encoding_named};
+use crate::border::descriptor_of;
 use crate::error::{or_worded, raised};
 use crate::shown::class_name;
 
@@ -19,7 +21,8 @@ use crate::shown::class_name;
 pub(super) enum Origin {
     Bytes(Arc<PyBackedBytes>),
     Path(PathBuf),
-    Object(Py<PyAny>),
+    /// An object with `read`, and the descriptor that it reads from, if it has one.
+    Object(Py<PyAny>, Option<i32>),
 }
 
 /// A source while it is read.
@@ -35,7 +38,8 @@ impl Origin {
             return Ok(Origin::Path(source.extract()?));
         }
         if source.hasattr("read")? {
-            return Ok(Origin::Object(reading_what_is_there(source)?.unbind()));
+            let descriptor = descriptor_of(source)?;
+            return Ok(Origin::Object(reading_what_is_there(source)?.unbind(), descriptor));
         }
         match copied_if_changing(source) {
             Ok(bytes) => Ok(Origin::Bytes(Arc::new(bytes))),
@@ -53,7 +57,18 @@ impl Origin {
         match self {
             Origin::Bytes(_) => "bytes".to_owned(),
             Origin::Path(path) => path.display().to_string(),
-            Origin::Object(_) => "a file object".to_owned(),
+            Origin::Object(..) => "a file object".to_owned(),
+        }
+    }
+
+    /// The file that it is, if it is one.
+    pub(super) fn file(&self) -> Option<FileId> {
+        match self {
+            Origin::Path(path) => FileId::at(path).ok(),
+            Origin::Object(_, Some(descriptor)) => {
+                FileId::at(Path::new(&format!("/dev/fd/{descriptor}"))).ok()
+            }
+            Origin::Bytes(_) | Origin::Object(_, None) => None,
         }
     }
 
@@ -64,7 +79,7 @@ impl Origin {
             Origin::Bytes(bytes) => {
                 (MessageSource::of_bytes(Arc::<PyBackedBytes>::clone(bytes)), None)
             }
-            Origin::Object(object) => (fed(), Some(object.clone_ref(py))),
+            Origin::Object(object, _) => (fed(), Some(object.clone_ref(py))),
             Origin::Path(path) => {
                 let source = raised(
                     py,

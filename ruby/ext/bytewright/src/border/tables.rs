@@ -4,7 +4,7 @@
 //! works without it has said so in the table's turn, and making a String runs no Ruby code. So bytes
 //! that the table shows stay where they are until they are in a String.
 
-use std::cell::{RefCell, RefMut};
+use std::cell::{Cell, RefCell, RefMut};
 use std::ffi::c_int;
 use std::hint::black_box;
 
@@ -350,7 +350,7 @@ unsafe extern "C" fn put<T: SharedTable>(
     }
 }
 
-/// Changes a table: at once, or where that would wait for a disk by `otherwise`, which may run Ruby
+/// Changes a table: at once, or where that would wait for a disk or another process by `otherwise`, which may run Ruby
 /// code of other threads.
 ///
 /// # Safety
@@ -379,12 +379,16 @@ unsafe fn change<T: SharedTable>(
     let outcome = caught(|| match this.handle().content().try_borrow_mut() {
         Ok(mut content) => match &mut *content {
             // Called by its type, so that it is compiled into here.
-            TableContent::Hash(table) => work(table),
-            content => work(content.table_mut()?),
+            TableContent::Hash(table) => work(table).map(Some),
+            content => content.try_change(|content| work(content.table_mut()?)),
         },
         Err(_) => Err(bytewright::Error::internal("a table in use is changed")),
     });
-    check(outcome);
+    match outcome {
+        Ok(Some(())) => (),
+        Ok(None) => return or_raise(|ruby| otherwise(this, ruby)),
+        Err(error) => or_raise(|ruby| Err(to_ruby(ruby, &error))),
+    }
     if this.handle().note_change() {
         or_raise(|ruby| {
             this.report_memory(ruby);
@@ -399,22 +403,61 @@ unsafe extern "C" fn delete<T: SharedTable>(object: VALUE, key_given: VALUE) -> 
     unsafe {
         rb_sys::rb_check_frozen(object);
         let key = string(key_given);
-        let Some((conversion, old)) = plain_value::<T>(object, key) else {
-            return match rb_sys::rb_block_given_p() {
-                0 => NIL,
-                _ => rb_sys::rb_yield(key_given),
-            };
+        let this: &T = inside(object);
+        let taken = match this.handle().is_in_file() {
+            true => take_from_file::<T>(object, key),
+            false => plain_value::<T>(object, key).inspect(|_| {
+                change(object, |table| table.delete(bytes(key)).map(drop), |_: &T, _| Ok(()));
+            }),
         };
+        match taken {
+            Some((conversion, old)) => {
+                let (_, old) = black_box((key, old));
+                conversion.loaded(old)
+            }
+            None if rb_sys::rb_block_given_p() == 0 => NIL,
+            None => rb_sys::rb_yield(key_given),
+        }
+    }
+}
+
+/// Takes the entry of `key` out of a table in a file, and makes the part of its value's object that needs no Ruby code. No other
+/// process changes the entry between.
+///
+/// # Safety
+/// As for [`plain_value`].
+unsafe fn take_from_file<T: SharedTable>(object: VALUE, key: VALUE) -> Option<(Conversion, VALUE)> {
+    let is_there = Cell::new(false);
+    let take = |this: &T, table: &mut dyn Table, key: &[u8]| {
+        let mut scratch = empty_scratch(this);
+        let found = table.get_with(key, &mut |value| scratch.extend_from_slice(value))?;
+        is_there.set(found && table.delete(key)?);
+        Ok(())
+    };
+    // SAFETY: as the caller promises. The value is in the buffer of the table, which nobody else uses before something of Ruby's
+    // runs.
+    unsafe {
+        let this: &T = inside(object);
         change(
             object,
-            |table| table.delete(bytes(key)).map(drop),
+            |table| take(this, table, bytes(key)),
             |this: &T, ruby| {
-                let key = bytes(key).to_vec();
-                this.change_at_length(ruby, &mut |table| table.delete(&key).map(drop))
+                let (key, mut value) = (bytes(key).to_vec(), None);
+                this.change_at_length(ruby, &mut |table| {
+                    value = table.get(&key)?;
+                    if value.is_some() {
+                        table.delete(&key)?;
+                    }
+                    Ok(())
+                })?;
+                is_there.set(value.is_some());
+                empty_scratch(this).extend_from_slice(&value.unwrap_or_default());
+                Ok(())
             },
         );
-        let (_, old) = black_box((key, old));
-        conversion.loaded(old)
+        let conversion = this.conversion();
+        let value = this.scratch().try_borrow_unguarded().ok().filter(|_| is_there.get())?;
+        Some((conversion, conversion.plain_value(value)))
     }
 }
 

@@ -29,7 +29,7 @@ impl magnus::DataTypeFunctions for ColumnBatch {
 }
 
 impl ColumnBatch {
-    /// `ThriftColumns.of(codec, paths, protocol)`: no rows yet.
+    /// `ThriftColumns.of(codec, paths, protocol)`: no rows yet; all fields are columns without paths.
     fn of(
         ruby: &Ruby,
         codec: Obj<Codec>,
@@ -42,7 +42,10 @@ impl ColumnBatch {
         for (at, slot) in (0..).zip(&mut slots).take(count) {
             *slot = paths.entry(at)?;
         }
-        let projection = codec.projection(ruby, slots.get(..count).unwrap_or_default())?;
+        let projection = match slots.get(..count) {
+            Some(paths) if count > 0 => codec.projection(ruby, paths)?,
+            _ => codec.whole(ruby)?,
+        };
         let columns = raised(ruby, Columns::new(projection))?;
         let encoding = encoding_named(ruby, protocol)?;
         let (columns, memory) = (RefCell::new(columns), MemoryReport::default());
@@ -50,7 +53,7 @@ impl ColumnBatch {
         Ok(ColumnBatch { columns, encoding, limits, memory })
     }
 
-    /// `columns.extend_with(bytes, start, framed, at_end)`: appends rows for the messages of the bytes that are
+    /// `columns.extend_with(bytes, start, framed, at_end)`: appends the rows of the messages of the bytes that are
     /// whole. `start` is where the bytes begin in the input; one that is not whole is an error at the end of the
     /// input. Answers how many bytes those had with their frames.
     fn extend(

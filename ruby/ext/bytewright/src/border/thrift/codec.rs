@@ -246,6 +246,11 @@ impl Codec {
         }
         Ok(projection)
     }
+
+    /// All fields of its class, as columns.
+    pub(crate) fn whole(&self, ruby: &Ruby) -> Result<Arc<Projection>, Error> {
+        raised(ruby, Projection::whole(self.plan.clone(), StructId(0))).map(Arc::new)
+    }
 }
 
 /// A path as text.

@@ -14,7 +14,7 @@ use super::encode::{Encoded, encode};
 use super::methods::{fail, plain_class_of};
 use super::transport::is_true;
 use super::{Held, NIL, bytes, codec, codec_of, intern, layouts_module, names, resume, value};
-use crate::error::{refusal, to_ruby};
+use crate::error::{raised, refusal, to_ruby};
 
 /// Calls a private method of the module, which has the gem do it.
 ///
@@ -165,6 +165,7 @@ pub(super) unsafe extern "C" fn pluck_one(
         let plucked = or_raise(|ruby| {
             let paths = std::slice::from_raw_parts(paths.as_ptr().cast(), paths.len());
             let projection = held.projection(ruby, paths)?;
+            raised(ruby, projection.expect_no_rows())?;
             // The result is plain, unless it is an error.
             match pluck(&held, &projection, source) {
                 Decoded::Object(object) => Ok((object, 0)),

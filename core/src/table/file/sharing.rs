@@ -1,20 +1,22 @@
-//! Those who use the file of a tree beside each other: what they share, whose turn it is to write, and which states are read.
+//! Those who use a table's file beside each other: what they share, whose turn it is to write, and which states are read.
+//!
+//! A state is two numbers, of which the first tells what is needed for it: less for a later one.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::AcqRel, Ordering::Release};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::pointer::TreeRoot;
-use super::roots::TreeRoots;
-use crate::error::Result;
-use crate::files::{self, AREA_WORDS, Attachment, Mapping, PageMap, SharedTurn, TurnKind};
+use crate::error::{ErrorKind, Result};
+use crate::files::{
+    self, AREA_WORDS, Attachment, Mapping, PageMap, SharedTurn, TurnKind, TurnWaiter,
+};
 
 /// Words that the owner of a shared area has to itself.
 const OWNER_WORDS: usize = 128;
 
 /// First page of what the processes share.
-const AREA_PAGE: u32 = 1;
+pub(super) const AREA_PAGE: u32 = 1;
 
 /// Pages of what the processes share.
 pub(super) const AREA_PAGES: u32 = (AREA_WORDS * size_of::<u64>() / files::PAGE_LEN) as u32;
@@ -68,14 +70,23 @@ impl LocalStates {
 #[derive(Debug)]
 pub(super) struct SharedStates {
     /// The turn to write, while this handle has it. It is dropped before the attachment, which would else look dead.
-    turn: Mutex<Option<SharedTurn<AreaMap>>>,
+    turn: Mutex<HandleTurn>,
     attachment: Attachment<AreaMap>,
     /// True while this handle notes the state that it reads.
     is_reading: AtomicBool,
+    /// Says of the words if the file has all that they have.
+    is_settled: fn(&[AtomicU64]) -> bool,
+}
+
+/// Turn to write, and how often this handle has taken it: in a turn that is kept, a transaction takes it again.
+#[derive(Debug, Default)]
+struct HandleTurn {
+    turn: Option<SharedTurn<AreaMap>>,
+    takings: u32,
 }
 
 impl SharedStates {
-    fn turn(&self) -> MutexGuard<'_, Option<SharedTurn<AreaMap>>> {
+    fn turn(&self) -> MutexGuard<'_, HandleTurn> {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -87,9 +98,21 @@ impl Sharing {
         Ok(Sharing::Alone(LocalStates { words, pinned: Mutex::default(), follows }))
     }
 
-    pub(super) fn attached(attachment: Attachment<AreaMap>) -> Sharing {
+    /// Shares with others. The last to leave leaves nothing behind if the words are settled then, as `is_settled` tells.
+    pub(super) fn attached(
+        attachment: Attachment<AreaMap>,
+        is_settled: fn(&[AtomicU64]) -> bool,
+    ) -> Sharing {
         let (turn, is_reading) = (Mutex::default(), AtomicBool::new(false));
-        Sharing::Attached(SharedStates { turn, attachment, is_reading })
+        Sharing::Attached(SharedStates { turn, attachment, is_reading, is_settled })
+    }
+
+    /// Returns true if no other handle has the file open.
+    pub(super) fn is_alone(&self) -> bool {
+        match self {
+            Sharing::Alone(_) => true,
+            Sharing::Attached(states) => states.attachment.is_alone(),
+        }
     }
 
     #[inline]
@@ -106,36 +129,29 @@ impl Sharing {
         matches!(self, Sharing::Alone(LocalStates { follows: true, .. }))
     }
 
-    #[inline]
-    pub(super) fn roots(&self) -> TreeRoots<'_> {
-        TreeRoots { words: self.words() }
-    }
-
-    /// Pins a state. Its pages stay what they are until it is unpinned.
-    pub(super) fn pin(&self, root: TreeRoot) -> Result<PinnedState> {
-        let (generation, page) = (root.generation, u64::from(root.page.page));
+    /// Pins a state. What it needs stays what it is until it is unpinned.
+    pub(super) fn pin(&self, (generation, root): (u64, u64)) -> Result<PinnedState> {
         match self {
             Sharing::Alone(states) => {
-                states.pinned().push((generation, page));
+                states.pinned().push((generation, root));
                 Ok(PinnedState::Alone(generation))
             }
             Sharing::Attached(states) => {
-                states.attachment.pin(generation, page).map(PinnedState::Attached)
+                states.attachment.pin(generation, root).map(PinnedState::Attached)
             }
         }
     }
 
     /// Pins a state for a moment, in the note of this handle if that is free.
     #[inline]
-    pub(super) fn pin_shortly(&self, root: TreeRoot) -> Result<PinnedState> {
+    pub(super) fn pin_shortly(&self, state: (u64, u64)) -> Result<PinnedState> {
         match self {
             Sharing::Attached(states) if !states.is_reading.swap(true, AcqRel) => {
-                let begun =
-                    states.attachment.begin_reading(root.generation, u64::from(root.page.page));
+                let begun = states.attachment.begin_reading(state.0, state.1);
                 begun.inspect_err(|_| states.is_reading.store(false, Release))?;
                 Ok(PinnedState::Reading)
             }
-            _ => self.pin(root),
+            _ => self.pin(state),
         }
     }
 
@@ -157,7 +173,7 @@ impl Sharing {
         }
     }
 
-    /// Fills `into` with the states that anybody reads: generation and page of the root.
+    /// Fills `into` with the states that anybody reads.
     pub(super) fn read_states(&self, into: &mut Vec<(u64, u64)>) {
         match self {
             Sharing::Alone(states) => into.clone_from(&states.pinned()),
@@ -172,52 +188,73 @@ impl Sharing {
         }
     }
 
-    /// Takes the turn to write, and returns true if the one before died with it.
+    /// Takes the turn to write, once more if this handle has it, and returns true if the one before died with it.
     pub(super) fn take_turn(&self, timeout: Duration) -> Result<bool> {
+        let Sharing::Attached(states) = self else { return Ok(false) };
+        let mut held = states.turn();
+        let turn = match held.turn.take() {
+            Some(turn) => turn,
+            None => states.attachment.take_turn(TurnKind::Write, timeout)?,
+        };
+        let has_died = turn.last_owner_died();
+        held.turn = Some(turn);
+        held.takings += 1;
+        Ok(has_died)
+    }
+
+    /// Returns what waits for the turn to write.
+    pub(super) fn turn_waiter(&self) -> Option<TurnWaiter<AreaMap>> {
         match self {
-            Sharing::Alone(_) => Ok(false),
-            Sharing::Attached(states) => {
-                let turn = states.attachment.take_turn(TurnKind::Write, timeout)?;
-                let has_died = turn.last_owner_died();
-                *states.turn() = Some(turn);
-                Ok(has_died)
-            }
+            Sharing::Alone(_) => None,
+            Sharing::Attached(states) => Some(states.attachment.turn_waiter(TurnKind::Write)),
         }
     }
 
     /// Says that what the dead left is put right. The caller has the turn to write.
     pub(super) fn mend(&self) {
         if let Sharing::Attached(states) = self
-            && let Some(turn) = &mut *states.turn()
+            && let Some(turn) = &mut states.turn().turn
         {
             turn.mend();
         }
     }
 
+    /// Gives the turn to write back as often as it was taken.
     pub(super) fn give_turn_back(&self) {
         if let Sharing::Attached(states) = self {
-            drop(states.turn().take());
+            let mut held = states.turn();
+            held.takings = held.takings.saturating_sub(1);
+            if held.takings == 0 {
+                held.turn = None;
+            }
         }
     }
 
-    /// Takes the turn to sync, if others share the file.
-    pub(super) fn take_sync_turn(&self, timeout: Duration) -> Result<Option<SharedTurn<AreaMap>>> {
+    /// Takes another turn than that to write, if others share the file.
+    pub(super) fn take_turn_to(
+        &self,
+        which: TurnKind,
+        timeout: Duration,
+    ) -> Result<Option<SharedTurn<AreaMap>>> {
         match self {
             Sharing::Alone(_) => Ok(None),
-            Sharing::Attached(states) => {
-                states.attachment.take_turn(TurnKind::Sync, timeout).map(Some)
-            }
+            Sharing::Attached(states) => states.attachment.take_turn(which, timeout).map(Some),
         }
     }
 }
 
 impl Drop for Sharing {
     fn drop(&mut self) {
-        // The last one leaves nothing behind if a power cut would leave all commits, too.
-        let roots = self.roots();
-        let is_settled = roots.newest().0.generation == roots.durable_generation();
         if let Sharing::Attached(states) = self {
-            states.attachment.set_settled(is_settled);
+            states.attachment.set_settled((states.is_settled)(states.attachment.owner_words()));
         }
     }
+}
+
+/// Returns true if the directory, not the disk, keeps a file from being made or written.
+pub(super) fn is_refused(error: ErrorKind) -> bool {
+    const EPERM: i32 = 1;
+    const EACCES: i32 = 13;
+    const EROFS: i32 = 30;
+    matches!(error, ErrorKind::Io(Some(EPERM | EACCES | EROFS)))
 }

@@ -1,4 +1,4 @@
-//! Counts of latencies in bounded memory: exact below 64, and within 1/32 above.
+//! Counts of numbers, such as latencies, in bounded memory: exact below 64, and within 1/32 above.
 //!
 //! Numbers with the same six upper bits share a bucket:
 //!

@@ -1,0 +1,276 @@
+//! Features of a flow, counted beside its sums where somebody asks for them: the course of its TCP connection, the spread of its
+//! packets over lengths and times, and names in its first packets.
+//!
+//! An open flow has a [`FeatureCounts`]; its end makes [`FlowFeatures`] of it, one value for each field.
+
+mod history;
+mod lengths;
+mod spread;
+mod tcp;
+mod unacknowledged;
+mod value;
+
+use std::str::FromStr;
+
+use self::history::History;
+use self::lengths::Lengths;
+use self::tcp::{SegmentFacts, TcpAnalysis};
+use super::field::FlowField;
+use crate::batch::Value;
+use crate::options::OptionKind;
+use crate::packet::{ConversationNames, Field, Packet, TcpHeader, proto};
+use crate::{Error, Result};
+pub(crate) use value::FeatureValue;
+pub use value::FlowFeatures;
+
+/// Sets of features: those that are counted of flows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FeatureSet {
+    /// The course of TCP connections, and the states of all conversations.
+    pub tcp: bool,
+    /// Lengths of packets and the times between them.
+    pub lengths: bool,
+    /// Names and fingerprints in the first packets.
+    pub names: bool,
+}
+
+impl FeatureSet {
+    /// No features.
+    pub const NONE: FeatureSet = FeatureSet { tcp: false, lengths: false, names: false };
+
+    /// The sets' names, and that of all of them.
+    pub(super) const NAMES: &'static [&'static str] = &["none", "tcp", "lengths", "names", "all"];
+
+    /// The sets that fields are of.
+    pub fn of(fields: impl IntoIterator<Item = FlowField>) -> FeatureSet {
+        let sets = fields.into_iter().map(FlowField::feature_set);
+        sets.fold(FeatureSet::NONE, FeatureSet::and)
+    }
+
+    /// These and those of another.
+    pub fn and(self, other: FeatureSet) -> FeatureSet {
+        FeatureSet {
+            tcp: self.tcp || other.tcp,
+            lengths: self.lengths || other.lengths,
+            names: self.names || other.names,
+        }
+    }
+
+    /// The sets as bits, of which [`FeatureSet::of_bits`] makes them.
+    pub fn bits(self) -> u8 {
+        u8::from(self.tcp) | u8::from(self.lengths) << 1 | u8::from(self.names) << 2
+    }
+
+    /// The sets of these bits; none if there are others among them.
+    pub fn of_bits(bits: u8) -> Option<FeatureSet> {
+        let set = FeatureSet { tcp: bits & 1 != 0, lengths: bits & 2 != 0, names: bits & 4 != 0 };
+        (set.bits() == bits).then_some(set)
+    }
+
+    /// Returns true if there is no set.
+    pub fn is_empty(self) -> bool {
+        self == FeatureSet::NONE
+    }
+
+    /// Returns true if it has all of another.
+    pub(super) fn has(self, other: FeatureSet) -> bool {
+        self.and(other) == self
+    }
+}
+
+impl FromStr for FeatureSet {
+    type Err = Error;
+
+    /// The sets of a name.
+    fn from_str(name: &str) -> Result<Self> {
+        if !Self::NAMES.contains(&name) {
+            return Err(OptionKind::Choice(Self::NAMES).not("features", format_args!("{name:?}")));
+        }
+        let is_all = name == "all";
+        let has = |set| is_all || name == set;
+        Ok(FeatureSet { tcp: has("tcp"), lengths: has("lengths"), names: has("names") })
+    }
+}
+
+/// Bounds that docs/bounds.md tells: with the ranges of both directions, the letters, and the first packets.
+const _: () = {
+    let ranges = 2 * unacknowledged::RANGES_MAX * size_of::<(u32, u32)>();
+    assert!(size_of::<(TcpAnalysis, History)>() + ranges + history::LETTERS_MAX <= 1126);
+    assert!(size_of::<Lengths>() + lengths::FIRST_BYTES_MAX <= 1228);
+};
+
+/// The features of one open flow so far. Endpoint 0 and 1 are those of its key.
+#[derive(Debug, Default)]
+pub(super) struct FeatureCounts {
+    tcp: Option<Box<(TcpAnalysis, History)>>,
+    lengths: Option<Box<Lengths>>,
+    names: Option<Box<ConversationNames>>,
+}
+
+impl FeatureCounts {
+    pub(super) fn new(set: FeatureSet) -> Self {
+        FeatureCounts {
+            tcp: set.tcp.then(Box::default),
+            lengths: set.lengths.then(Box::default),
+            names: set.names.then(Box::default),
+        }
+    }
+
+    /// Counts a packet that an endpoint sent.
+    pub(super) fn add(&mut self, from: usize, initiator: usize, packet: &Packet, captured: &[u8]) {
+        if let Some(tcp) = &mut self.tcp {
+            let (analysis, history) = tcp.as_mut();
+            match segment_of(packet, captured) {
+                Some(segment) => {
+                    let findings = analysis.take(from, &segment);
+                    history.take(from, initiator, &segment, findings);
+                }
+                None if packet.proto() == Some(proto::UDP) => {
+                    history.take_datagram(from, initiator);
+                }
+                // Of a header that was cut, and of other protocols, there is no history.
+                None => {}
+            }
+        }
+        if let Some(lengths) = &mut self.lengths {
+            lengths.add(from, initiator, packet);
+        }
+        if let Some(names) = self.names.as_mut().filter(|_| from == initiator) {
+            names.add(packet, captured);
+        }
+    }
+
+    /// Bytes of a ClientHello that is not whole.
+    pub(super) fn joined_bytes(&self) -> usize {
+        self.names.as_ref().map_or(0, |names| names.memory_bytes())
+    }
+
+    /// Forgets those bytes, and looks for no more names.
+    pub(super) fn stop_joining(&mut self) {
+        if let Some(names) = &mut self.names {
+            names.stop();
+        }
+    }
+
+    /// Bytes of memory that it has taken besides its own.
+    pub(super) fn memory_bytes(&self) -> usize {
+        let tcp = self.tcp.as_ref().map_or(0, |_| size_of::<(TcpAnalysis, History)>());
+        let names = self
+            .names
+            .as_ref()
+            .map_or(0, |names| size_of::<ConversationNames>() + names.memory_bytes());
+        tcp + names + self.lengths.as_ref().map_or(0, |_| size_of::<Lengths>())
+    }
+
+    /// The features of the flow, which has ended.
+    pub(super) fn finish(&self, initiator: usize, protocol: u8) -> FlowFeatures {
+        let value = |field: &FlowField| self.value(*field, initiator & 1, protocol);
+        let set = FeatureSet {
+            tcp: self.tcp.is_some(),
+            lengths: self.lengths.is_some(),
+            names: self.names.is_some(),
+        };
+        FlowFeatures::new(set, FlowField::FEATURES.iter().map(value).collect())
+    }
+
+    fn value(&self, field: FlowField, initiator: usize, protocol: u8) -> FeatureValue {
+        let set = FeatureSet::of([field]);
+        match self {
+            FeatureCounts { tcp: Some(tcp), .. } if set.tcp => {
+                let (analysis, history) = tcp.as_ref();
+                value_of_tcp(field, analysis, history, initiator, protocol)
+            }
+            FeatureCounts { lengths: Some(lengths), .. } if set.lengths => {
+                lengths.value(field, initiator)
+            }
+            FeatureCounts { names: Some(names), .. } if set.names => name_of(field, names),
+            _ => FeatureValue::None,
+        }
+    }
+}
+
+fn name_of(field: FlowField, names: &ConversationNames) -> FeatureValue {
+    let value = match field {
+        FlowField::TlsSni => names.value(Field::TlsSni),
+        FlowField::TlsVersion => names.value(Field::TlsVersion),
+        FlowField::TlsAlpn => names.value(Field::TlsAlpn),
+        FlowField::Ja4 => names.value(Field::Ja4),
+        FlowField::DnsQuery => names.value(Field::DnsQuery),
+        FlowField::HttpHost => names.value(Field::HttpHost),
+        _ => Value::Null,
+    };
+    if let Value::Text(text) = value { FeatureValue::text(text) } else { FeatureValue::None }
+}
+
+/// The segment that a packet is.
+fn segment_of(packet: &Packet, captured: &[u8]) -> Option<SegmentFacts> {
+    if !packet.has(Field::TcpFlags) {
+        return None;
+    }
+    let header = TcpHeader::of(packet, captured);
+    Some(SegmentFacts {
+        ts: packet.ts(),
+        seq: packet.seq,
+        ack: packet.ack,
+        flags: packet.tcp_flags,
+        len: packet.payload_len,
+        window: header.map(|header| header.window),
+        mss: header.and_then(|header| header.mss),
+        window_scale: header.and_then(|header| header.window_scale),
+    })
+}
+
+/// The value of a field about how a connection went.
+fn value_of_tcp(
+    field: FlowField,
+    analysis: &TcpAnalysis,
+    history: &History,
+    initiator: usize,
+    protocol: u8,
+) -> FeatureValue {
+    let is_tcp = protocol == proto::TCP;
+    match field {
+        FlowField::ConnState if is_tcp => FeatureValue::text(history.tcp_state(initiator)),
+        FlowField::ConnState if protocol == proto::UDP => {
+            FeatureValue::text(history.udp_state(initiator))
+        }
+        FlowField::ConnState => FeatureValue::text("OTH"),
+        FlowField::History if history.letters().is_empty() => FeatureValue::None,
+        FlowField::History => FeatureValue::text(history.letters()),
+        _ if !is_tcp => FeatureValue::None,
+        FlowField::Rtt => analysis.handshake()[0].into(),
+        FlowField::RevRtt => analysis.handshake()[1].into(),
+        FlowField::ClosedBy => analysis.closer().map_or(FeatureValue::None, |closer| {
+            FeatureValue::text(if closer == initiator { "src" } else { "dst" })
+        }),
+        _ => value_of_direction(field, analysis, initiator),
+    }
+}
+
+/// The value of a field that there is of each direction.
+fn value_of_direction(field: FlowField, analysis: &TcpAnalysis, initiator: usize) -> FeatureValue {
+    let (sent, came_back) = (analysis.counts(initiator), analysis.counts(1 - initiator));
+    match field {
+        FlowField::Retransmissions => sent.retransmissions.into(),
+        FlowField::RevRetransmissions => came_back.retransmissions.into(),
+        FlowField::RetransmittedBytes => sent.retransmitted_bytes.into(),
+        FlowField::RevRetransmittedBytes => came_back.retransmitted_bytes.into(),
+        FlowField::OutOfOrder => sent.out_of_order.into(),
+        FlowField::RevOutOfOrder => came_back.out_of_order.into(),
+        FlowField::LostSegments => sent.lost_segments.into(),
+        FlowField::RevLostSegments => came_back.lost_segments.into(),
+        FlowField::DuplicateAcks => sent.duplicate_acks.into(),
+        FlowField::RevDuplicateAcks => came_back.duplicate_acks.into(),
+        FlowField::ZeroWindows => sent.zero_windows.into(),
+        FlowField::RevZeroWindows => came_back.zero_windows.into(),
+        FlowField::MinWindow => sent.windows.map(|windows| windows.0).into(),
+        FlowField::RevMinWindow => came_back.windows.map(|windows| windows.0).into(),
+        FlowField::MaxWindow => sent.windows.map(|windows| windows.1).into(),
+        FlowField::RevMaxWindow => came_back.windows.map(|windows| windows.1).into(),
+        FlowField::Mss => sent.mss.map(u32::from).into(),
+        FlowField::RevMss => came_back.mss.map(u32::from).into(),
+        FlowField::WindowScale => sent.window_scale.map(u32::from).into(),
+        FlowField::RevWindowScale => came_back.window_scale.map(u32::from).into(),
+        _ => FeatureValue::None,
+    }
+}
