@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytewright::host;
 use bytewright::host::adb::{AbstractDatabase, OpenedTable, Strings};
-use bytewright::host::table::wait_for_writer;
+use bytewright::host::table::{Attempt, wait_for_writer};
 use bytewright::table::file::{self, FileTable, OpenOptions, TableKind};
 use bytewright::table::{OrderedTable, Table, ValueType, memory};
 use bytewright::{Error, ErrorKind, Result, panics};
@@ -78,7 +78,7 @@ impl bw_table {
     ) -> Result<R> {
         let host = self.host;
         let taken = wait_for_writer(&host, self.timeout, |slice| {
-            Ok(self.table_mut().take_turn(Some(slice))?)
+            Ok(Attempt::of(self.table_mut().take_turn(Some(slice)))?)
         });
         taken.map_err(|failure| failure.into_host(&host))?;
         let outcome = host::guard(|| work(self));
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn bw_table_open(
         let path = path?;
         let (kind, options) = options?;
         let opened = wait_for_writer(&host, options.timeout, |slice| {
-            Ok(file::open(path, kind, OpenOptions { timeout: slice, ..options })?)
+            Ok(Attempt::of(file::open(path, kind, OpenOptions { timeout: slice, ..options }))?)
         });
         let mut content = opened.map_err(|failure| failure.into_host(&host))?;
         content.as_table_mut().set_timeout(options.timeout);

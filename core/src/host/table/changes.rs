@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use super::super::failure::{Failure, Outcome, guard};
 use super::super::turn::TurnHost;
-use super::{Cost, TableContent, TableHandle, used_by_itself, wait_for_writer};
-use crate::error::{ErrorKind, Result};
+use super::{Attempt, Cost, TableContent, TableHandle, used_by_itself, wait_for_writer};
+use crate::error::Result;
 use crate::table::Table;
 
 impl TableContent {
@@ -18,11 +18,15 @@ impl TableContent {
         &mut self,
         change: impl FnOnce(&mut TableContent) -> Result<R>,
     ) -> Result<Option<R>> {
-        match self.table_mut()?.take_turn(Some(Duration::ZERO)) {
-            Ok(()) => self.change_in_turn(change).map(Some),
-            Err(error) if error.kind() == ErrorKind::Lock => Ok(None),
-            Err(error) => Err(error),
+        match self.try_take_turn()? {
+            Attempt::Done(()) => self.change_in_turn(change).map(Some),
+            Attempt::Elsewhere(_) => Ok(None),
         }
+    }
+
+    /// Takes the turn to write, if no other process has it now.
+    pub(super) fn try_take_turn(&mut self) -> Result<Attempt<()>> {
+        Attempt::of(self.table_mut()?.take_turn(Some(Duration::ZERO)))
     }
 
     /// Does `change` in the turn to write that was taken, and gives it back.
@@ -89,7 +93,9 @@ impl<C: Clone> TableHandle<C> {
     ) -> Outcome<R, H> {
         self.in_file_turn(host, || {
             self.in_turn_of_handle(host, || {
-                self.changed(|content| content.table_mut()?.take_turn(Some(Duration::ZERO)))?;
+                if let Attempt::Elsewhere(error) = self.changed(TableContent::try_take_turn)? {
+                    return Ok(Attempt::Elsewhere(error));
+                }
                 let changed =
                     self.work_at_length(host, |content| content.change_in_turn(&mut work));
                 if matches!(changed, Err(Failure::Host(_))) {
@@ -97,7 +103,7 @@ impl<C: Clone> TableHandle<C> {
                         content.table_mut().map(|table| table.give_turn_back())
                     })?;
                 }
-                changed
+                changed.map(Attempt::Done)
             })
         })
     }
@@ -106,7 +112,7 @@ impl<C: Clone> TableHandle<C> {
     pub(super) fn in_file_turn<H: TurnHost<Caller = C>, R>(
         &self,
         host: &H,
-        mut attempt: impl FnMut() -> Outcome<R, H>,
+        mut attempt: impl FnMut() -> Outcome<Attempt<R>, H>,
     ) -> Outcome<R, H> {
         wait_for_writer(host, self.timeout.get(), |slice| {
             if !slice.is_zero() {

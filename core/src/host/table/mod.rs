@@ -20,7 +20,7 @@ pub use content::{AnySnapshot, Entry, TableContent};
 pub(super) use operations::BackupProgress;
 pub use steps::step_by_step;
 pub use transaction::{TransactionId, TriedBegin};
-pub use waiting::wait_for_writer;
+pub use waiting::{Attempt, wait_for_writer};
 pub use walk::EntryWalk;
 
 use transaction::Transactions;
@@ -345,6 +345,6 @@ pub fn open<H: TurnHost>(
         let options = OpenOptions { timeout: slice, ..options };
         let opened = host.wait_to_the_end(&|| file::open(path, kind, options));
         host.check_interrupts().map_err(Failure::Host)?;
-        Ok(opened.map_err(Failure::Host)??)
+        Ok(Attempt::of(opened.map_err(Failure::Host)?)?)
     })
 }

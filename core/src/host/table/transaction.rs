@@ -1,11 +1,10 @@
 //! Transactions of one caller, which end whole or not at all however the caller leaves them.
 
 use std::cell::{Cell, RefCell};
-use std::time::Duration;
 
 use super::super::failure::{Failure, Outcome, guard};
 use super::super::turn::TurnHost;
-use super::{Cost, TableHandle};
+use super::{Attempt, Cost, TableHandle};
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::Table;
 
@@ -73,35 +72,35 @@ impl<C: Clone> TableHandle<C> {
     /// Begins a transaction as [`Self::begin`] does, if it need not wait.
     pub fn try_begin<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<TriedBegin, H> {
         let Some(is_outermost) = self.try_take_turn(host)? else { return Ok(TriedBegin::InUse) };
-        match self.begin_in_turn(host, is_outermost) {
-            Err(Failure::Core(error)) if error.kind() == ErrorKind::Lock => {
-                Ok(TriedBegin::Elsewhere(error))
-            }
-            begun => begun.map(TriedBegin::Begun),
-        }
+        Ok(match self.begin_in_turn(host, is_outermost)? {
+            Attempt::Done(begun) => TriedBegin::Begun(begun),
+            Attempt::Elsewhere(error) => TriedBegin::Elsewhere(error),
+        })
     }
 
     fn begin_in_turn<H: TurnHost<Caller = C>>(
         &self,
         host: &H,
         is_outermost: bool,
-    ) -> Outcome<TransactionId, H> {
+    ) -> Outcome<Attempt<TransactionId>, H> {
         let begun = self.changed(|content| {
+            if let Attempt::Elsewhere(error) = content.try_take_turn()? {
+                return Ok(Attempt::Elsewhere(error));
+            }
             let table = content.table_mut()?;
-            table.take_turn(Some(Duration::ZERO))?;
             let begun = guard(|| table.begin());
             table.give_turn_back();
-            begun
+            begun.map(Attempt::Done)
         });
-        match begun {
-            Ok(()) => Ok(self.transactions.add()),
-            Err(error) => {
-                if is_outermost {
-                    self.turn.give_back(host)?;
-                }
-                Err(error.into())
-            }
+        let not_begun = match begun {
+            Ok(Attempt::Done(())) => return Ok(Attempt::Done(self.transactions.add())),
+            Ok(Attempt::Elsewhere(error)) => Ok(Attempt::Elsewhere(error)),
+            Err(error) => Err(error.into()),
+        };
+        if is_outermost {
+            self.turn.give_back(host)?;
         }
+        not_begun
     }
 
     /// Says how many transactions this caller has open inside each other.

@@ -1,6 +1,8 @@
 //! Python as the host of the core's readers and writers: turns, and the file object that bytes come from or go to.
 
+use std::cell::Cell;
 use std::io::SeekFrom;
+use std::time::{Duration, Instant};
 
 use bytewright::Error;
 use bytewright::bytes::Feed;
@@ -14,6 +16,27 @@ use crate::turn::{Strand, TurnLock};
 
 /// Bytes that an object is asked for, or given, at once.
 const PIECE: usize = 64 << 10;
+
+/// Shortest time between two moments in which other threads have the GIL. Who waits for it asks for it after 5 ms
+/// (`sys.getswitchinterval`), and only a release after that hands it over: one before wakes a thread that finds it taken
+/// again, and waits anew.
+const GIVES_WAY_EVERY: Duration = Duration::from_millis(10);
+
+thread_local! {
+    static GAVE_WAY: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// Lets threads that wait for the GIL run, in work that takes long.
+fn let_others_run() {
+    let now = Instant::now();
+    match GAVE_WAY.get() {
+        Some(last) if now.duration_since(last) < GIVES_WAY_EVERY => (),
+        _ => {
+            Python::attach(|py| py.detach(|| ()));
+            GAVE_WAY.set(Some(now));
+        }
+    }
+}
 
 /// A file object of Python's.
 pub(crate) struct FileObject {
@@ -57,8 +80,7 @@ impl Host for Sharing<'_> {
     }
 
     fn check_interrupts(&self) -> PyResult<()> {
-        // Others have their chance, too.
-        Python::attach(|py| py.detach(|| ()));
+        let_others_run();
         PythonHost::OF_FILE.check_interrupts()
     }
 }
