@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn an_attempt_that_met_another_process_is_repeated_until_it_is_done() {
         let mut slices = Vec::new();
-        let outcome = wait_for_writer(&Blocking::default(), LONG, |slice| {
+        let outcome = wait_for_writer(&Blocking, LONG, |slice| {
             slices.push(slice);
             Ok(if slices.len() < 3 { Attempt::Elsewhere(locked()) } else { Attempt::Done(7) })
         });
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn a_lock_error_that_waiting_cannot_mend_is_returned_at_once() {
         let mut attempts = 0;
-        let outcome = wait_for_writer(&Blocking::default(), LONG, |_| {
+        let outcome = wait_for_writer(&Blocking, LONG, |_| {
             attempts += 1;
             Err::<Attempt<()>, _>(locked().into())
         });
