@@ -6,10 +6,10 @@
 #   make generate     what languages and documents spell out of the core's tables: docs/options.md, docs/names.md, stubs, signatures
 #   make lint         ruff for Python, RuboCop for Ruby; a part of make quick and make test
 #   make test         what must hold of the code: the suites of all languages, over one build
-#   make test-all     test, and what takes longer: what is packed (test-packed), test-unsafe, test-gc, test-bench, test-site,
+#   make test-all     test, and what takes longer: what is packed (test-packed), test-unsafe, test-bench, test-site,
 #                     test-spark; .ci/run calls it
-#   make test-packed  the suites of all languages again, on the packed gem, the wheel, the distribution for Perl and the C
-#                     library as users build them
+#   make test-packed  the suites of the languages again, on the packed gem (most of it while objects are moved), the wheel, the
+#                     distribution for Perl and the C library as users build them
 #   make bench        ratios against the peers, losing rows too, recorded and put into README.md and docs/benchmarks.md
 #                     (bench-flows, -tables, -pstore, -thrift, -io, -perl, -python: one of them, only shown)
 #   make bench-spark  the same for Spark, which it installs, so that it is no part of make bench
@@ -39,8 +39,8 @@ WHEEL_STAMP := $(CURDIR)/target/python/wheels/built
 WHEEL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml python/ext \
 	python/bytewright python/pyproject.toml python/*.sh -type f -not -name '*.so' -not -name '*.pyc')
 TESTS := test-rust test-ruby test-python test-perl test-c test-writers test-columns test-report lint
-PACKED_TESTS := test-gem test-wheel test-perl-dist test-install-c
-SLOW_TESTS := test-unsafe $(PACKED_TESTS) test-gc test-bench test-site test-spark
+PACKED_TESTS := test-gem test-gc test-wheel test-perl-dist test-install-c
+SLOW_TESTS := test-unsafe $(PACKED_TESTS) test-bench test-site test-spark
 PERL_STAMP := $(CURDIR)/target/perl/installed/stamp
 PERL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml c/ext c/include perl/lib perl/xs perl/t perl/*.xs \
 	perl/*.PL perl/*.sh -type f)
@@ -174,8 +174,9 @@ test-unsafe: setup
 test-ruby: $(BUILT_GEM_STAMP)
 	LC_ALL=C GEM_HOME=$(BUILT_GEM) PATH="$(BUILT_GEM)/bin:$$PATH" ruby -W -Iruby/test ruby/test/all.rb
 
+# What test-gc does not run on the same gem.
 test-gem: $(GEM_STAMP)
-	LC_ALL=C $(WITH_GEM) ruby -W -Iruby/test ruby/test/all.rb
+	LC_ALL=C $(WITH_GEM) ruby -W -Iruby/test ruby/test/all.rb left-out-of-gc
 
 # Again while objects are collected and moved; BYTEWRIGHT_GC=stress takes an hour.
 test-gc: $(GEM_STAMP)
@@ -202,8 +203,9 @@ $(WHEEL_STAMP): $(WHEEL_SOURCES) | setup
 test-python: $(BUILT_STAMP)
 	BYTEWRIGHT_WHEELS=$(BUILT)/wheels python/tests/run.sh
 
+# With the oldest Python only: test-python has run the newest with everything that reads our columns.
 test-wheel: $(WHEEL_STAMP)
-	python/tests/run.sh
+	python/tests/run.sh oldest
 
 # Installs Java from Debian, 17 or later, and PySpark into target/spark, once.
 test-spark: $(WHEEL_STAMP)

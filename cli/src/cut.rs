@@ -8,6 +8,7 @@ use std::path::Path;
 use bytewright::ask::{CutTotals, cut};
 use bytewright::export::{CaptureFile, CaptureForm};
 use bytewright::input::{CaptureOptions, CaptureReader, Needs};
+use bytewright::packet::PayloadRule;
 use bytewright::{Error, ErrorKind, Result};
 
 use crate::args::{self, CutArgs};
@@ -73,12 +74,33 @@ fn tell(totals: &CutTotals, args: &CutArgs, session: &mut Session) -> io::Result
     } else if io::stderr().is_terminal() {
         let is_stdout = args.output == Path::new(STDOUT.0);
         let output = if is_stdout { STDOUT.1.into() } else { args.output.to_string_lossy() };
-        session.complain(&format!("wrote {} to {output}", counted(totals.packets, "packet")));
+        let duplicates = match totals.duplicates {
+            0 => String::new(),
+            count => format!(", left out {}", counted(count, "duplicate")),
+        };
+        let packets = counted(totals.packets, "packet");
+        session.complain(&format!("wrote {packets} to {output}{duplicates}"));
     }
     if totals.late > 0 {
         let count = totals.late;
         session.complain(&format!(
             "{count} packets are earlier than one before them: they come late in their own capture"
+        ));
+    }
+    if totals.opaque > 0 {
+        let rule = args.cut.options.payload.unwrap_or_default();
+        session.complain(&format!(
+            "{} no header that is known: all of {} counts as payload, which {}",
+            match totals.opaque {
+                1 => "1 packet has".to_owned(),
+                count => format!("{count} packets have"),
+            },
+            if totals.opaque == 1 { "it" } else { "them" },
+            match rule {
+                PayloadRule::Zero => "is zeros",
+                PayloadRule::Cut => "is cut off",
+                PayloadRule::Keep => "is kept, with the addresses in it",
+            }
         ));
     }
     totals.index_faults.iter().for_each(|fault| session.complain(&fault.to_string()));

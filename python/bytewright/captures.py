@@ -125,7 +125,7 @@ class Capture(OpenFile, Questions, _bytewright.Capture):
         return self._sum(list(fields), **options)
 
     def write_to(self, path, *, from_time=None, to_time=None, **options):
-        """Writes packets to a new capture; returns a dict of `packets`, `bytes`, `late` and `damage`.
+        """Writes packets to a new capture; returns a dict of totals.
 
         The name says the form: .pcap or .pcapng, with .gz or .zst behind it to compress it. The file has its name when it is
         whole, and replaces the one that has it: a capture, a table or a store only with `force`, and the capture itself never.
@@ -135,7 +135,9 @@ class Capture(OpenFile, Questions, _bytewright.Capture):
         integers as in a condition, such as "2026-11-21T10:00Z" or seconds since 1970, and from 10^17 on nanoseconds, or a float
         of seconds.
 
-        `late` counts packets that are earlier than one before them; `damage` is the error that ended this capture, or None.
+        The totals are `packets`, `bytes` (on the wire), `late` (packets that are earlier than one before them), `duplicates`
+        (packets that `drop_duplicates` left out), `opaque` (packets without a known header, with `anonymize`) and `damage`
+        (the error that ended this capture, or None).
         """
         return self._write_to(path, from_time=_time_text(from_time), to_time=_time_text(to_time), **options)
 

@@ -81,6 +81,11 @@ None is an option that is not given.
 - `from_time`: Only packets of this time or later, such as "2026-11-21T10:00Z", or 1795255200 for seconds since 1970.
 - `to_time`: Only packets before this time.
 - `snaplen`: Bytes that are kept of each packet at most.
+- `drop_duplicates`: Leave out a packet whose bytes one of so many packets before it had.
+- `every_nth`: Only the first of so many packets that are left.
+- `shift`: Time that is added to the time of each packet, such as 1h, -90s or 0.5 (seconds).
+- `anonymize`: Change MAC and IP addresses by this key, networks staying networks; random for a key that nobody knows.
+- `payload`: With anonymize: bytes behind the last known header are overwritten, cut off, or kept as they are.
 - `force`: Replace a file that is a capture, a table or a store, too. An input never is.
 
 `REPORT`: reports
@@ -193,6 +198,11 @@ CUT = {
     "from_time": None,
     "to_time": None,
     "snaplen": None,
+    "drop_duplicates": None,
+    "every_nth": 1,
+    "shift": None,
+    "anonymize": None,
+    "payload": "zero",
     "force": False,
 }
 REPORT = {

@@ -80,6 +80,11 @@ class _ParquetOptions(TypedDict, total=False):
 class _CutOptions(TypedDict, total=False):
     where: str | None
     snaplen: int | None
+    drop_duplicates: int | None
+    every_nth: int | None
+    shift: str | None
+    anonymize: str | None
+    payload: Literal["zero", "cut", "keep"] | None
     force: bool | None
 
 class _ReportOptions(TypedDict, total=False):

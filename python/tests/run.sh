@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests the wheel as a user has it: installed into a clean environment of the oldest and of the newest Python there is, or
-# of those that PYTHONS names, the newest last. BYTEWRIGHT_WHEELS names another folder that has the wheel. Arguments go to pytest.
+# of those that PYTHONS names, the newest last; with `oldest` as the first argument, of the oldest alone. BYTEWRIGHT_WHEELS names
+# another folder that has the wheel. Other arguments go to pytest.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=$PWD/target/python
@@ -46,6 +47,11 @@ for name in peers polars polars_thrift thrift_generated thrift_parquet thrift_pe
 
 read -ra pythons <<<"${PYTHONS:-$(interpreters)}"
 newest=${pythons[-1]}
+if [ "${1:-}" = oldest ]; then
+  shift
+  test_with "${pythons[0]}" "$tests/requirements.txt" "${with_peers[@]}" "$@"
+  exit
+fi
 unset 'pythons[-1]'
 for python in "${pythons[@]}"; do
   test_with "$python" "$tests/requirements.txt" "${with_peers[@]}" "$@"

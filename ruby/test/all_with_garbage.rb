@@ -2,25 +2,18 @@
 
 require "etc"
 require "rbconfig"
+require_relative "left_out_of_gc"
 
 # Runs the test files while objects are collected and moved, as BYTEWRIGHT_GC says (garbage_mode.rb). Each has a
 # Ruby of its own, because a small heap is quickly collected, and there are as many at once as processors.
 #
-# Random tests make fewer rounds than usual, unless their variables say otherwise. With +compact+, files are left
-# out whose tests are about other programs or about documents, those that collect all the time by themselves, and those that
-# interrupt at any moment: what watches native calls is Ruby code that runs where one returns, so that interrupts come at
-# places where no program has any.
+# Random tests make fewer rounds than usual, unless their variables say otherwise. With +compact+, the files of LEFT_OUT_OF_GC are
+# left out.
 ENV["BYTEWRIGHT_GC"] ||= "compact"
 FEWER = {
   "BYTEWRIGHT_OPERATIONS" => "100", "BYTEWRIGHT_TRANSACTIONS" => "200", "BYTEWRIGHT_CASES" => "20",
   "BYTEWRIGHT_MESSAGES" => "300", "BYTEWRIGHT_INCREMENTS" => "20"
 }.freeze
-LEFT_OUT = %w[
-  command documentation errors figures installed loading names paths pstore_crash pstore_processes pstore_replace signatures
-  interrupts troubles
-  garbage pstore_garbage table_garbage thrift_garbage reader_threads
-].freeze
-
 # Runs a file and answers whether its tests passed; says how it went.
 def passed?(file)
   load_path = $LOAD_PATH.join(File::PATH_SEPARATOR)
@@ -33,7 +26,7 @@ end
 wanted = ARGV.empty? ? "*" : "{#{ARGV.join(",")}}"
 files = Dir[File.join(__dir__, "#{wanted}_test.rb")].sort
 if ENV["BYTEWRIGHT_GC"] == "compact"
-  left, files = files.partition { |file| LEFT_OUT.include?(File.basename(file, "_test.rb")) }
+  left, files = files.partition { |file| LEFT_OUT_OF_GC.include?(File.basename(file, "_test.rb")) }
   puts "left out: #{left.map { |file| File.basename(file) }.join(", ")}"
 end
 # Those that take long begin first.

@@ -17,7 +17,7 @@ in_release() { # in_release RELEASE: the tests in its root
   packages/clean_root.sh make "$1" "$root"
   packages/clean_root.sh run "$root" sh -euc '
     command -v make || { apt-get update -qq && apt-get install make; } >/dev/null
-    exec make "$@"' run ${TARGETS:-test test-packed test-unsafe test-gc test-bench test-site}
+    exec make "$@"' run ${TARGETS:-test test-packed test-unsafe test-bench test-site}
 }
 
 with_interpreter() { # with_interpreter RUBY: the gem built for it and its tests

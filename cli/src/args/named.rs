@@ -138,6 +138,11 @@ fn argument(option: &'static OptionSpec, texts: ValueParser) -> Arg {
         OptionKind::Path => of_paths(argument, Setting::Path),
         OptionKind::Paths => of_paths(argument, |path| Setting::Paths(vec![path])),
         OptionKind::Choice(words) => argument.value_name(words.join("|")),
+        // It may be taken off.
+        OptionKind::Text if option.name == "shift" => {
+            argument.value_name("TIME").allow_hyphen_values(true)
+        }
+        OptionKind::Text if option.name == "anonymize" => argument.value_name("KEY"),
         OptionKind::Text | OptionKind::Texts => argument.value_name(option.name.to_uppercase()),
     }
 }

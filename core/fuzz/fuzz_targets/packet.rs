@@ -1,12 +1,13 @@
 //! Any bytes as a frame of any link type: no panic, fields that keep their promises, columns that hold
-//! what the packets hold, and features of their flows.
+//! what the packets hold, features of their flows, and frames without addresses.
 
 #![no_main]
 
 use bytewright::batch::Value;
 use bytewright::flow::{FeatureSet, FlowOptions, FlowTable};
 use bytewright::packet::{
-    DecodeOptions, Field, Frame, FrameMeta, LinkType, Packet, PacketColumns, Status,
+    Anonymizer, DecodeOptions, Field, Frame, FrameMeta, LinkType, Packet, PacketColumns,
+    PayloadRule, Status,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -37,6 +38,10 @@ fuzz_target!(|data: &[u8]| {
                     .is_none_or(|text| text.len() <= 3 * captured.len().max(17))
             );
         }
+    }
+    for rule in [PayloadRule::Zero, PayloadRule::Cut, PayloadRule::Keep] {
+        let found = Anonymizer::new(b"a key", rule, 0).frame(link_type, captured).captured.len();
+        assert!(found == captured.len() || rule == PayloadRule::Cut && found < captured.len());
     }
     let features = FeatureSet { tcp: true, lengths: true, names: true };
     let mut flows = FlowTable::new(FlowOptions { features, ..FlowOptions::default() });

@@ -8,30 +8,16 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::cut_options::CutOptions;
+use super::recent_frames::RecentFrames;
 use crate::bytes::Cancel;
-use crate::capture::{BlockOptions, Clock, Format, Interface, Record, WrittenFrame};
+use crate::capture::{BlockOptions, Clock, Format, Interface, Record, Stamp, WrittenFrame};
 use crate::export::CaptureFile;
 use crate::input::{
-    CaptureReader, PacketSink, RecordPlace, RecordSource, Stop, StreamRecords, WantedRecords,
-    damage_of,
+    CaptureReader, PacketSink, RecordPlace, RecordSource, Stop, StreamRecords, damage_of,
 };
-use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
-use crate::packet::{self, Field, Packet};
-use crate::query::{self, Condition};
+use crate::packet::{Anonymizer, LinkType, Packet};
 use crate::{Error, ErrorKind, Result};
-
-/// Options for the packets that are written, and for the length of each.
-#[derive(Debug, Clone, Default)]
-pub struct CutOptions {
-    /// Only packets of this time or later, in nanoseconds since 1970; none without a time then.
-    pub from: Option<i64>,
-    /// Only packets before this time.
-    pub to: Option<i64>,
-    /// Condition that their fields meet, as rows of packets.
-    pub condition: Option<Condition>,
-    /// Bytes that are kept of each packet at most.
-    pub snaplen: Option<u32>,
-}
 
 /// Totals of the packets that were written.
 #[derive(Debug, Clone, Default)]
@@ -42,10 +28,27 @@ pub struct CutTotals {
     pub bytes: u64,
     /// Packets that are earlier than one before them, because they came late in their own capture.
     pub late: u64,
+    /// Packets that were left out because one of those before had the same bytes.
+    pub duplicates: u64,
+    /// Packets without a header that is known, where addresses were to be changed: all of them counts as payload.
+    pub opaque: u64,
     /// Errors that ended captures before their end. The packets before them are written.
     pub damage: Vec<Error>,
     /// Reasons why indexes of captures were not used; the packets are the same without.
     pub index_faults: Vec<Error>,
+}
+
+impl CutTotals {
+    /// The numbers by their names.
+    pub fn counts(&self) -> [(&'static str, u64); 5] {
+        [
+            ("packets", self.packets),
+            ("bytes", self.bytes),
+            ("late", self.late),
+            ("duplicates", self.duplicates),
+            ("opaque", self.opaque),
+        ]
+    }
 }
 
 /// Writes the packets of captures to `file`, which has its name once each capture was read to its end or its damage. After
@@ -130,6 +133,8 @@ fn write(
     options: &CutOptions,
     file: &mut CaptureFile,
 ) -> Result<CutTotals> {
+    let vxlan_port = readers.first().map_or(0, |reader| reader.decode_options().vxlan_port);
+    let anonymizer = options.anonymizer(vxlan_port)?;
     let mut inputs = Vec::with_capacity(readers.len());
     for mut reader in readers {
         reader.leave_out_but(&options.wanted());
@@ -144,6 +149,10 @@ fn write(
         totals: CutTotals::default(),
         latest: i64::MIN,
         known: HashMap::new(),
+        interfaces: Vec::new(),
+        anonymizer,
+        recent: RecentFrames::new(options.compared),
+        left: 0,
     };
     for input in &mut inputs {
         input.describe_pcap(&mut cut)?;
@@ -221,6 +230,12 @@ struct Cut<'c> {
     latest: i64,
     /// Interface numbers in the new capture by `identity`: for each, as many as one section had at most.
     known: HashMap<u128, Vec<u32>>,
+    /// Link types and clocks of the interfaces of the new capture.
+    interfaces: Vec<(LinkType, Clock)>,
+    anonymizer: Option<Anonymizer>,
+    recent: Option<RecentFrames>,
+    /// Packets that are no duplicates, so far.
+    left: u64,
 }
 
 impl CutInput {
@@ -383,72 +398,54 @@ impl Selector<'_, '_> {
     }
 }
 
-impl NamedOptions for CutOptions {
-    const OPTIONS: &'static [OptionSpec] = &[
-        OptionSpec {
-            name: "where",
-            kind: OptionKind::Text,
-            default: "all",
-            summary: "Only packets that meet this condition, such as \"dst_port == 443 and length > 1e3\"",
-        },
-        OptionSpec {
-            name: "from_time",
-            kind: OptionKind::Time,
-            default: "none",
-            summary: "Only packets of this time or later, such as \"2026-11-21T10:00Z\", or 1795255200 for seconds since 1970",
-        },
-        OptionSpec {
-            name: "to_time",
-            kind: OptionKind::Time,
-            default: "none",
-            summary: "Only packets before this time",
-        },
-        OptionSpec {
-            name: "snaplen",
-            kind: OptionKind::POSITIVE_32,
-            default: "all",
-            summary: "Bytes that are kept of each packet at most",
-        },
-    ];
-
-    fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
-        match name {
-            "where" => self.condition = Some(Condition::new(&setting.text()?, &Field::SCHEMA)?),
-            "from_time" => self.from = Some(query::time(&setting.text()?)?),
-            "to_time" => self.to = Some(query::time(&setting.text()?)?),
-            "snaplen" => self.snaplen = Some(setting.count()?),
-            _ => return Err(not_in_table(name)),
-        }
-        Ok(())
-    }
-}
-
-impl CutOptions {
-    /// The records whose packets are written.
-    pub fn wanted(&self) -> WantedRecords {
-        WantedRecords::of(self.condition.as_ref()).between(self.from, self.to)
-    }
-
-    #[inline]
-    fn wants(&self, record: &Record<'_>, frame: &packet::Frame<'_>) -> bool {
-        let in_time = match record.ts {
-            Some(ts) => self.from.is_none_or(|from| ts >= from) && self.to.is_none_or(|to| ts < to),
-            None => self.from.is_none() && self.to.is_none(),
-        };
-        let holds = |condition: &Condition| condition.holds(|place| frame.value_at(place));
-        in_time && self.condition.as_ref().is_none_or(holds)
-    }
-}
-
 impl Cut<'_> {
     #[inline]
     fn write(&mut self, frame: &WrittenFrame<'_>, ts: i64) -> Result<()> {
-        self.file.frame(frame)?;
+        if !self.keeps(frame) {
+            return Ok(());
+        }
+        match self.options.changes() {
+            true => self.write_changed(frame)?,
+            false => self.file.frame(frame)?,
+        }
         self.totals.packets += 1;
         self.totals.bytes += u64::from(frame.length);
         self.totals.late += u64::from(ts < self.latest);
         self.latest = self.latest.max(ts);
         Ok(())
+    }
+
+    /// Leaves out duplicates, and of what is left all but every nth.
+    #[inline]
+    fn keeps(&mut self, frame: &WrittenFrame<'_>) -> bool {
+        if let Some(recent) = &mut self.recent
+            && recent.has_again(frame.length, frame.captured)
+        {
+            self.totals.duplicates += 1;
+            return false;
+        }
+        self.left += 1;
+        (self.left - 1).is_multiple_of(self.options.every_nth.max(1).into())
+    }
+
+    fn write_changed(&mut self, frame: &WrittenFrame<'_>) -> Result<()> {
+        let unknown = (LinkType(u16::MAX), Clock::NANOSECONDS);
+        let interface = self.interfaces.get(frame.interface as usize).copied();
+        let (link_type, clock) = interface.unwrap_or(unknown);
+        let mut frame = *frame;
+        if self.options.shift != 0 {
+            frame = moved(frame, clock, self.options.shift)?;
+        }
+        if let Some(anonymizer) = &mut self.anonymizer {
+            let anonymous = anonymizer.frame(link_type, frame.captured);
+            self.totals.opaque += u64::from(anonymous.is_opaque);
+            // Comments name whom they like.
+            frame.options = BlockOptions::NONE;
+            frame.stamp = frame.ts.map_or(Stamp::Missing, Stamp::Nanoseconds);
+            frame.captured = anonymous.captured;
+            return self.file.frame(&frame);
+        }
+        self.file.frame(&frame)
     }
 
     /// Describes the next interface of a section, unless another section had one just like it.
@@ -459,6 +456,11 @@ impl Cut<'_> {
         section: &mut Vec<u32>,
     ) -> Result<()> {
         let mut interface = interface.clone();
+        // Names, and addresses, are among its options; the clock is, too, so that times are written by another one.
+        let options = options.filter(|_| self.anonymizer.is_none());
+        if self.anonymizer.is_some() {
+            (interface.name, interface.clock) = (None, Clock::NANOSECONDS);
+        }
         if let Some(snaplen) = self.options.snaplen {
             interface.snaplen =
                 if interface.snaplen == 0 { snaplen } else { interface.snaplen.min(snaplen) };
@@ -468,6 +470,7 @@ impl Cut<'_> {
             Some(number) => *number,
             None => {
                 let number = self.file.interface(&interface, options)?;
+                self.interfaces.push((LinkType(interface.link_type), interface.clock));
                 known.push(number);
                 number
             }
@@ -475,6 +478,26 @@ impl Cut<'_> {
         section.push(number);
         Ok(())
     }
+}
+
+/// The frame at another time, if it has one.
+///
+/// # Errors
+/// `Argument` where its clock has no such time.
+fn moved(mut frame: WrittenFrame<'_>, clock: Clock, nanoseconds: i64) -> Result<WrittenFrame<'_>> {
+    let Some(ts) = frame.ts else { return Ok(frame) };
+    let new = ts.checked_add(nanoseconds);
+    let stamp = match frame.stamp {
+        Stamp::Units(units) => clock.moved(units, nanoseconds).map(Stamp::Units),
+        _ => new.map(Stamp::Nanoseconds),
+    };
+    let (Some(new), Some(stamp)) = (new, stamp) else {
+        let message =
+            format!("expected a shift to a time from 1970 on, found {ts} ns and {nanoseconds} ns");
+        return Err(Error::new(ErrorKind::Argument, message));
+    };
+    (frame.ts, frame.stamp) = (Some(new), stamp);
+    Ok(frame)
 }
 
 /// Hashes the properties that tell interfaces apart.

@@ -177,6 +177,18 @@ impl Clock {
         };
         self.offset.checked_mul(1_000_000_000)?.checked_add(since_offset)
     }
+
+    /// `units` of this clock moved by so many nanoseconds, down to a whole unit; `None` where the clock has no such time.
+    pub(crate) fn moved(self, units: u64, nanoseconds: i64) -> Option<u64> {
+        let per_second = match self.unit {
+            ClockUnit::Decimal(digits) => 10_i128.checked_pow(digits.into())?,
+            ClockUnit::Binary(bits) => {
+                1_i128.checked_shl(bits.into()).filter(|units| *units > 0)?
+            }
+        };
+        let moved = i128::from(nanoseconds).checked_mul(per_second)?.div_euclid(1_000_000_000);
+        u64::try_from(i128::from(units).checked_add(moved)?).ok()
+    }
 }
 
 /// Takes a capture apart, one step at a time.

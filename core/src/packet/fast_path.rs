@@ -169,7 +169,7 @@ mod tests {
         let meta = FrameMeta { number: 1, ts: Some(5), length, link_type: LinkType::ETHERNET };
         let (mut fast, mut walked) = (Packet::default(), Packet::default());
         let taken = decode_into(&mut fast, meta, captured);
-        walked.walk_into(meta, captured, DecodeOptions::default());
+        walked.walk_into(meta, captured, DecodeOptions::default(), None);
         (taken.map(|()| fast), walked)
     }
 

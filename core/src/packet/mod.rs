@@ -6,6 +6,7 @@
 //! Fields outside of these headers, such as MAC addresses and the names in DNS, TLS and HTTP, are no members of a
 //! packet: a [`Frame`] reads them from the bytes when they are asked for.
 
+mod anonymizer;
 mod app;
 mod columns;
 mod community_id;
@@ -15,6 +16,7 @@ mod flow_key;
 mod flow_selector;
 mod frame;
 mod frame_bytes;
+mod headers;
 mod link;
 mod net;
 mod pseudowire;
@@ -22,6 +24,7 @@ mod status;
 mod transport;
 mod tunnel;
 
+pub use anonymizer::{Anonymizer, AnonymousFrame, PayloadRule};
 pub(crate) use app::ConversationNames;
 pub use columns::PacketColumns;
 pub use field::{Field, FieldSet, PROTOCOLS};
@@ -29,6 +32,7 @@ pub use flow_key::FlowKey;
 pub(crate) use flow_key::{IpAddress, Key, proto};
 pub use flow_selector::FlowSelector;
 pub use frame::{Frame, FrameInterface, KeptFrame};
+pub(crate) use headers::{HeaderKind, HeaderPlace};
 pub use link::LinkType;
 pub use status::Status;
 pub(crate) use transport::TcpHeader;
@@ -119,13 +123,19 @@ impl Packet {
     #[inline]
     pub fn decode_into(&mut self, meta: FrameMeta, captured: &[u8], options: DecodeOptions) {
         if fast_path::decode_into(self, meta, captured).is_none() || options.is_vxlan(self) {
-            self.walk_into(meta, captured, options);
+            self.walk_into(meta, captured, options, None);
         }
     }
 
-    /// [`Packet::decode_into`] for frames of any shape, header by header.
+    /// [`Packet::decode_into`] for frames of any shape, header by header. Where `places` are asked for, it notes them.
     #[inline(never)]
-    fn walk_into(&mut self, meta: FrameMeta, captured: &[u8], options: DecodeOptions) {
+    fn walk_into(
+        &mut self,
+        meta: FrameMeta,
+        captured: &[u8],
+        options: DecodeOptions,
+        places: Option<&mut Vec<HeaderPlace>>,
+    ) {
         let caplen = u32::try_from(captured.len()).unwrap_or(u32::MAX);
         *self = Packet {
             number: meta.number,
@@ -140,7 +150,7 @@ impl Packet {
             self.present.insert(Field::Ts);
         }
         let end = meta.length.max(caplen);
-        let mut walk = PacketWalk { packet: self, frame: captured, options, depth: 0, end };
+        let mut walk = PacketWalk { packet: self, frame: captured, options, depth: 0, end, places };
         walk.link(meta.link_type, Reader::new(captured));
     }
 
@@ -298,9 +308,20 @@ struct PacketWalk<'p> {
     depth: u8,
     /// Offset in the frame of the end that the innermost header with a length states, captured or not.
     end: u32,
+    /// Places of headers, if they are asked for.
+    places: Option<&'p mut Vec<HeaderPlace>>,
 }
 
 impl PacketWalk<'_> {
+    /// Notes that a header begins at the cursor.
+    #[inline(always)]
+    fn note(&mut self, kind: HeaderKind, bytes: &Reader<'_>) {
+        let start = bytes.position_in(self.frame);
+        if let Some(places) = &mut self.places {
+            places.push(HeaderPlace { kind, start });
+        }
+    }
+
     /// The frame ends inside a header.
     #[cold]
     fn truncated(&mut self) {

@@ -26,6 +26,10 @@ const PADDED_LEN: usize = 46;
 impl PacketWalk<'_> {
     /// Follows the frame behind the session of a data message.
     pub(super) fn pseudowire(&mut self, bytes: Reader<'_>) {
+        // The frame's own header has no place that is certain, so that nobody can change what is in it.
+        if self.places.is_some() {
+            return self.unknown_header();
+        }
         match self.only_ip_packet(bytes) {
             Some(packet) => self.ip(packet),
             None => self.unknown_header(),

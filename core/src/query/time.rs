@@ -16,6 +16,28 @@ pub fn interval(text: &str) -> Option<i64> {
     (1e3..9e18).contains(&nanoseconds).then_some(nanoseconds as i64)
 }
 
+/// Nanoseconds that are added to times: an interval such as `1h` or `0.5` (seconds), with a sign where it is taken off.
+///
+/// # Errors
+/// `Argument` for other text.
+pub fn shift(text: &str) -> Result<i64> {
+    let (sign, number) = match text.strip_prefix(['-', '+']) {
+        Some(number) => (if text.starts_with('-') { -1.0 } else { 1.0 }, number),
+        None => (1.0, text),
+    };
+    let nanoseconds = duration_ns(number).or_else(|| Some(number.parse::<f64>().ok()? * 1e9));
+    match nanoseconds.filter(|nanoseconds| (0.0..9e18).contains(nanoseconds)) {
+        Some(nanoseconds) => Ok((sign * nanoseconds) as i64),
+        None => {
+            let message = format!(
+                "expected a time to add, such as 1h, -90s or 0.5 (seconds), found {}",
+                excerpt(text)
+            );
+            Err(Error::new(ErrorKind::Argument, message))
+        }
+    }
+}
+
 /// A time as errors describe it.
 pub(super) const TIME_EXPECTED: &str = "a time, such as 2026-11-21T10:00Z, 1795255200 (seconds since 1970) or -10m (before now: s, m, h, d)";
 

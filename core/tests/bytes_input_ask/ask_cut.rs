@@ -32,14 +32,14 @@ fn reader(folder: &Folder, name: &str, bytes: &[u8]) -> CaptureReader {
 
 /// A record with all that has to stay.
 #[derive(Debug, Clone, PartialEq)]
-struct Shown {
-    ts: Option<i64>,
-    length: u32,
-    link_type: u16,
-    captured: Vec<u8>,
+pub(super) struct Shown {
+    pub(super) ts: Option<i64>,
+    pub(super) length: u32,
+    pub(super) link_type: u16,
+    pub(super) captured: Vec<u8>,
 }
 
-fn shown(bytes: &[u8]) -> Vec<Shown> {
+pub(super) fn shown(bytes: &[u8]) -> Vec<Shown> {
     let (records, _) = files::records(bytes);
     let shown = records.iter().map(|record| Shown {
         ts: record.ts,
@@ -51,7 +51,11 @@ fn shown(bytes: &[u8]) -> Vec<Shown> {
 }
 
 /// Cuts captures into one of that name; its bytes, decompressed.
-fn cut_to(name: &str, captures: &[&[u8]], options: &CutOptions) -> Result<(Vec<u8>, CutTotals)> {
+pub(super) fn cut_to(
+    name: &str,
+    captures: &[&[u8]],
+    options: &CutOptions,
+) -> Result<(Vec<u8>, CutTotals)> {
     let folder = Folder::new("cut");
     let readers = captures.iter().enumerate();
     let readers =
@@ -248,6 +252,7 @@ fn only_packets_of_the_time_and_the_condition_are_there_and_only_their_first_byt
         to: Some(7_000_000_000),
         condition: Some(Condition::new("length != 63", &Field::SCHEMA).unwrap()),
         snaplen: Some(2),
+        ..CutOptions::default()
     };
     let (bytes, totals) = cut_to("o.pcapng", &[&pcap.bytes()], &options).unwrap();
     let found: Vec<_> =

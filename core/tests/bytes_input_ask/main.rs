@@ -22,6 +22,7 @@ mod generate;
 mod simulated_disk;
 
 mod ask_cut;
+mod ask_cut_changes;
 mod ask_endpoints;
 mod ask_flow_intervals;
 mod ask_merge_flows;

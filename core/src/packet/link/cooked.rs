@@ -1,7 +1,7 @@
 //! Link types that stand in for a real header: BSD's address family, Linux's cooked captures.
 
 use super::ethertype;
-use crate::packet::PacketWalk;
+use crate::packet::{HeaderKind, PacketWalk};
 use crate::wire::{Endian, Endian::Big, Reader};
 
 /// Frames without EtherType in a Linux cooked capture: 802.2 logical link control.
@@ -55,12 +55,14 @@ impl PacketWalk<'_> {
 
     /// Packet type, hardware type, address length, 8 bytes of address, protocol: 16 bytes.
     pub(in crate::packet) fn linux_sll(&mut self, mut bytes: Reader<'_>) {
+        self.note(HeaderKind::Cooked, &bytes);
         let Some(header) = bytes.array_ref::<16>() else { return self.truncated() };
         self.linux_protocol(u16::from_be_bytes([header[14], header[15]]), bytes);
     }
 
     /// Protocol first, then interface, hardware type, packet type and address: 20 bytes.
     pub(in crate::packet) fn linux_sll2(&mut self, mut bytes: Reader<'_>) {
+        self.note(HeaderKind::Cooked2, &bytes);
         let protocol = bytes.u16(Big);
         match (protocol, bytes.take(18)) {
             (Some(protocol), Some(_)) => self.linux_protocol(protocol, bytes),

@@ -2,7 +2,7 @@
 //! EtherType leads to.
 
 use super::ethertype;
-use crate::packet::{Field, PacketWalk};
+use crate::packet::{Field, HeaderKind, PacketWalk};
 use crate::wire::{Endian::Big, Reader};
 
 /// Below this the type field of an Ethernet header is a length (IEEE 802.3, clause 3.2.6).
@@ -12,6 +12,7 @@ impl PacketWalk<'_> {
     /// Destination, source, type: 14 bytes.
     #[inline(always)]
     pub(in crate::packet) fn ethernet(&mut self, mut bytes: Reader<'_>) {
+        self.note(HeaderKind::Ethernet, &bytes);
         let Some(header) = bytes.array_ref::<14>() else { return self.truncated() };
         let kind = u16::from_be_bytes([header[12], header[13]]);
         self.ethertype(kind, bytes);

@@ -1,7 +1,7 @@
 //! Address resolution (RFC 826), and reverse (RFC 903).
 
 use super::super::link::ethertype;
-use crate::packet::{Field, PacketWalk};
+use crate::packet::{Field, HeaderKind, PacketWalk};
 use crate::wire::{Endian::Big, Reader};
 
 /// Hardware type of ATM, whose messages have a layout of their own (RFC 2225).
@@ -12,6 +12,7 @@ impl PacketWalk<'_> {
     /// Addresses are told where the protocol is IPv4.
     #[inline(never)]
     pub(in crate::packet) fn arp(&mut self, mut bytes: Reader<'_>) {
+        self.note(HeaderKind::Arp, &bytes);
         if self.depth > 0 {
             return;
         }

@@ -1,7 +1,7 @@
 //! IPv4 (RFC 791).
 
 use super::IpPayload;
-use crate::packet::{Field, FieldSet, PacketWalk, Status};
+use crate::packet::{Field, FieldSet, HeaderKind, PacketWalk, Status};
 use crate::wire::Reader;
 
 const HEADER_LEN_MIN: usize = 20;
@@ -11,6 +11,7 @@ const FRAGMENT_OFFSET: u16 = 0x1fff;
 impl PacketWalk<'_> {
     #[inline(always)]
     pub(super) fn ipv4(&mut self, mut bytes: Reader<'_>) {
+        let start = bytes;
         let on_wire = self.on_wire(&bytes);
         let Some(header) = bytes.array_ref::<HEADER_LEN_MIN>() else { return self.truncated() };
         let header_len = usize::from(header[0] & 0x0f) * 4;
@@ -22,6 +23,7 @@ impl PacketWalk<'_> {
         if header_len < HEADER_LEN_MIN || (total_len as usize) < header_len {
             return self.bad_header();
         }
+        self.note(HeaderKind::Ipv4, &start);
         self.replace_outer_ip();
         self.packet.src_ip = mapped([header[12], header[13], header[14], header[15]]);
         self.packet.dst_ip = mapped([header[16], header[17], header[18], header[19]]);

@@ -1,7 +1,7 @@
 //! IPv6 and its extension headers (RFC 8200).
 
 use super::{IpPayload, authentication_len};
-use crate::packet::{Field, FieldSet, PacketWalk};
+use crate::packet::{Field, FieldSet, HeaderKind, PacketWalk};
 use crate::wire::Reader;
 
 /// Extension headers that a packet's protocol number may hide behind.
@@ -17,6 +17,7 @@ mod extension {
 impl PacketWalk<'_> {
     #[inline(always)]
     pub(super) fn ipv6(&mut self, mut bytes: Reader<'_>) {
+        let start = bytes;
         let on_wire = self.on_wire(&bytes);
         let Some(header) = bytes.array_ref::<40>() else { return self.truncated() };
         let payload_len = match u16::from_be_bytes([header[4], header[5]]) {
@@ -24,6 +25,7 @@ impl PacketWalk<'_> {
             0 => on_wire.saturating_sub(40),
             stated => stated.into(),
         };
+        self.note(HeaderKind::Ipv6, &start);
         self.replace_outer_ip();
         self.packet.src_ip.copy_from_slice(&header[8..24]);
         self.packet.dst_ip.copy_from_slice(&header[24..40]);

@@ -1,7 +1,7 @@
 //! TCP (RFC 9293).
 
 use crate::packet::net::IpPayload;
-use crate::packet::{Field, Packet, PacketWalk};
+use crate::packet::{Field, HeaderKind, Packet, PacketWalk};
 use crate::wire::Endian::Big;
 use crate::wire::Reader;
 
@@ -67,6 +67,7 @@ impl TcpHeader {
 impl PacketWalk<'_> {
     #[inline(always)]
     pub(in crate::packet) fn tcp(&mut self, mut payload: IpPayload<'_>) {
+        self.note(HeaderKind::Tcp, &payload.bytes);
         let at = self.position(&payload.bytes);
         if !self.ports(&mut payload) {
             return;

@@ -1,7 +1,7 @@
 //! UDP (RFC 768).
 
-use crate::packet::PacketWalk;
 use crate::packet::net::IpPayload;
+use crate::packet::{HeaderKind, PacketWalk};
 use crate::wire::Endian::Big;
 
 const HEADER_LEN: u32 = 8;
@@ -9,6 +9,7 @@ const HEADER_LEN: u32 = 8;
 impl PacketWalk<'_> {
     #[inline(always)]
     pub(in crate::packet) fn udp(&mut self, mut payload: IpPayload<'_>) {
+        self.note(HeaderKind::Udp, &payload.bytes);
         let at = self.position(&payload.bytes);
         if !self.ports(&mut payload) {
             return;

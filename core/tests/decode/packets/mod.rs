@@ -4,6 +4,7 @@
 //! Method: frames are put together header by header, from real bytes where a header has many fields;
 //! random frames check what must hold for all, among it that columns hold what packets hold.
 
+mod anonymizer;
 mod columns;
 mod frame;
 mod link;

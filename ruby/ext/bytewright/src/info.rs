@@ -30,9 +30,7 @@ pub(crate) fn to_hash(ruby: &Ruby, info: &CaptureInfo) -> Result<Value, Error> {
 /// Returns the totals of a cut; the damage of the capture that was read is an error in it, or nil.
 pub(crate) fn cut_to_hash(ruby: &Ruby, totals: &CutTotals) -> Result<Value, Error> {
     let hash = ruby.hash_new();
-    for (name, count) in
-        [("packets", totals.packets), ("bytes", totals.bytes), ("late", totals.late)]
-    {
+    for (name, count) in totals.counts() {
         hash.aset(ruby.to_symbol(name), count)?;
     }
     hash.aset(ruby.to_symbol("damage"), damage(ruby, totals.damage.first())?)?;

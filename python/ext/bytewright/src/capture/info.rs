@@ -49,9 +49,9 @@ pub(super) fn cut_to_dict<'py>(
     totals: &CutTotals,
 ) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("packets", totals.packets)?;
-    dict.set_item("bytes", totals.bytes)?;
-    dict.set_item("late", totals.late)?;
+    for (name, count) in totals.counts() {
+        dict.set_item(name, count)?;
+    }
     dict.set_item("damage", damage(py, totals.damage.first()))?;
     Ok(dict)
 }
