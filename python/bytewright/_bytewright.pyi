@@ -543,6 +543,9 @@ class Packet:
     def dns_id(self) -> int | None:
         """Identification of the DNS message, the same in a query and its response."""
     @property
+    def dns_is_response(self) -> bool | None:
+        """True of a DNS response, false of a query."""
+    @property
     def dns_rcode(self) -> int | None:
         """Response code of a DNS response (IANA: 0 no error, 3 no such name); null for a query."""
     @property

@@ -302,6 +302,13 @@ module Bytewright
     # Identification of the DNS message, the same in a query and its response.
 
     ##
+    # :method: dns_is_response
+    # :call-seq:
+    #   dns_is_response() -> bool?
+    #
+    # True of a DNS response, false of a query.
+
+    ##
     # :method: dns_rcode
     # :call-seq:
     #   dns_rcode() -> Integer?

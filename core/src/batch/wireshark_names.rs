@@ -10,6 +10,7 @@ const NAMES: &[(&str, &str)] = &[
     ("dns.a", "dns_answers"),
     ("dns.aaaa", "dns_answers"),
     ("dns.flags.rcode", "dns_rcode"),
+    ("dns.flags.response", "dns_is_response"),
     ("dns.id", "dns_id"),
     ("dns.qry.name", "dns_query"),
     ("dns.qry.type", "dns_type"),

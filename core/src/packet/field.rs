@@ -76,6 +76,7 @@ record_fields! { "A field of a packet." "packets" Field {
     DnsQuery "dns_query" optional DataType::Text, "Name in the first question of a DNS message over UDP.";
     DnsType "dns_type" optional DataType::U16, "Type of that question (IANA: 1 A, 28 AAAA, 65 HTTPS).";
     DnsId "dns_id" optional DataType::U16, "Identification of the DNS message, the same in a query and its response.";
+    DnsIsResponse "dns_is_response" optional DataType::Bool, "True of a DNS response, false of a query.";
     DnsRcode "dns_rcode" optional DataType::Enumeration(&DNS_RCODES), "Response code of a DNS response (IANA: 0 no error, 3 no such name); null for a query.";
     DnsAnswers "dns_answers" optional DataType::Text, "Addresses in the answers of the DNS message, with commas between them.";
     TlsSni "tls_sni" optional DataType::Text, "Server name in a TLS ClientHello that the packet begins, over TCP or in an Initial packet of QUIC.";

@@ -61,6 +61,7 @@ impl DnsMessage {
             Field::DnsQuery => self.query.as_deref().map_or(Value::Null, Value::Text),
             Field::DnsType => self.query_type.into(),
             Field::DnsId => self.id.into(),
+            Field::DnsIsResponse => Value::Bool(self.rcode.is_some()),
             Field::DnsRcode => self.rcode.into(),
             Field::DnsAnswers => self.answers.as_deref().map_or(Value::Null, Value::Text),
             _ => Value::Null,
@@ -193,13 +194,14 @@ mod tests {
 
     #[test]
     fn a_response_has_a_code_and_a_query_has_none() {
-        assert_eq!(
-            DnsMessage::read(QUERY).map(|query| (query.id, query.rcode)),
-            Some((0x1234, None))
-        );
+        let query = DnsMessage::read(QUERY).unwrap();
+        assert_eq!((query.id, query.rcode), (0x1234, None));
+        assert_eq!(query.value(Field::DnsIsResponse), Value::Bool(false));
         let mut bytes = response(&[]);
         bytes[3] = 0x83;
-        assert_eq!(DnsMessage::read(&bytes).and_then(|message| message.rcode), Some(3));
+        let response = DnsMessage::read(&bytes).unwrap();
+        assert_eq!((response.id, response.rcode), (0x1234, Some(3)));
+        assert_eq!(response.value(Field::DnsIsResponse), Value::Bool(true));
     }
 
     #[test]

@@ -25,6 +25,7 @@ fn told(captured: &[u8]) -> String {
     let fields = [
         Field::DnsQuery,
         Field::DnsType,
+        Field::DnsIsResponse,
         Field::DnsRcode,
         Field::DnsAnswers,
         Field::TlsSni,
@@ -94,7 +95,7 @@ const QUESTION: &[u8] =
 
 #[test]
 fn dns_is_read_on_its_ports_in_both_versions_of_ip() {
-    let expected = "dns_query=www.example.org dns_type=28 dns_rcode=0";
+    let expected = "dns_query=www.example.org dns_type=28 dns_is_response=true dns_rcode=0";
     for (src_port, dst_port) in [(53, 40_000), (40_000, 53), (5353, 5353), (1, 5355)] {
         let datagram = udp(src_port, dst_port, QUESTION);
         assert_eq!(told(&ethernet_frame(IPV4, &ipv4(17, &datagram))), expected);

@@ -37,6 +37,7 @@ macro_rules! packet_fields {
             dns_query DnsQuery,
             dns_type DnsType,
             dns_id DnsId,
+            dns_is_response DnsIsResponse,
             dns_rcode DnsRcode,
             dns_answers DnsAnswers,
             tls_sni TlsSni,
