@@ -558,6 +558,18 @@ class Packet:
     def http_host(self) -> str | None:
         """Host header of an HTTP/1 request that the packet begins."""
     @property
+    def http_method(self) -> str | None:
+        """Method of that request, such as GET."""
+    @property
+    def http_path(self) -> str | None:
+        """Target of that request, the path with its query; at most 255 bytes, a longer one is cut and ends in …."""
+    @property
+    def http_user_agent(self) -> str | None:
+        """User-Agent header of that request; at most 255 bytes, as the path."""
+    @property
+    def http_status(self) -> int | None:
+        """Status code of an HTTP/1 response that the packet begins (IANA: 200 OK, 404 not found)."""
+    @property
     def tls_version(self) -> str | None:
         """Highest version of TLS that the ClientHello offers, such as 1.3."""
     @property

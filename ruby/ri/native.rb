@@ -337,6 +337,34 @@ module Bytewright
     # Host header of an HTTP/1 request that the packet begins.
 
     ##
+    # :method: http_method
+    # :call-seq:
+    #   http_method() -> String?
+    #
+    # Method of that request, such as GET.
+
+    ##
+    # :method: http_path
+    # :call-seq:
+    #   http_path() -> String?
+    #
+    # Target of that request, the path with its query; at most 255 bytes, a longer one is cut and ends in ….
+
+    ##
+    # :method: http_user_agent
+    # :call-seq:
+    #   http_user_agent() -> String?
+    #
+    # User-Agent header of that request; at most 255 bytes, as the path.
+
+    ##
+    # :method: http_status
+    # :call-seq:
+    #   http_status() -> Integer?
+    #
+    # Status code of an HTTP/1 response that the packet begins (IANA: 200 OK, 404 not found).
+
+    ##
     # :method: tls_version
     # :call-seq:
     #   tls_version() -> String?

@@ -81,6 +81,10 @@ record_fields! { "A field of a packet." "packets" Field {
     DnsAnswers "dns_answers" optional DataType::Text, "Addresses in the answers of the DNS message, with commas between them.";
     TlsSni "tls_sni" optional DataType::Text, "Server name in a TLS ClientHello that the packet begins, over TCP or in an Initial packet of QUIC.";
     HttpHost "http_host" optional DataType::Text, "Host header of an HTTP/1 request that the packet begins.";
+    HttpMethod "http_method" optional DataType::Text, "Method of that request, such as GET.";
+    HttpPath "http_path" optional DataType::Text, "Target of that request, the path with its query; at most 255 bytes, a longer one is cut and ends in ….";
+    HttpUserAgent "http_user_agent" optional DataType::Text, "User-Agent header of that request; at most 255 bytes, as the path.";
+    HttpStatus "http_status" optional DataType::U16, "Status code of an HTTP/1 response that the packet begins (IANA: 200 OK, 404 not found).";
     TlsVersion "tls_version" optional DataType::Text, "Highest version of TLS that the ClientHello offers, such as 1.3.";
     TlsAlpn "tls_alpn" optional DataType::Text, "Protocols that the ClientHello offers (ALPN), with commas between them.";
     Ja4 "ja4" optional DataType::Text, "JA4 fingerprint of the ClientHello; null where the packet does not have all of it.";

@@ -379,6 +379,14 @@ fn a_request_of_http_tells_its_host() {
 }
 
 #[test]
+fn a_request_without_a_host_leaves_it_to_the_next_one() {
+    let first = b"GET / HTTP/1.0\r\n\r\n";
+    let second = b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n";
+    let sent = [carrying(20, 101, first), carrying(21, 101 + first.len() as u32, second)];
+    assert_eq!(told_of(&sent, &[FlowField::HttpHost]), "example.org");
+}
+
+#[test]
 fn a_name_that_is_longer_than_names_are_is_left_out() {
     for (len, is_kept) in [(255, true), (256, false)] {
         let host = "h".repeat(len);

@@ -19,8 +19,7 @@ use crate::batch::Value;
 pub(super) enum Application {
     Dns(dns::DnsMessage),
     Tls(TlsClient),
-    /// The Host header of an HTTP request.
-    Http(String),
+    Http(http::HttpMessage),
 }
 
 /// A client of TLS, as its ClientHello tells of it.
@@ -68,7 +67,7 @@ impl Application {
                     let hello = tls::client_hello(payload)?;
                     Some(Application::Tls(TlsClient::of(hello, Carrier::Tcp)))
                 }
-                _ => http::host(payload).map(Application::Http),
+                _ => http::HttpMessage::read(payload).map(Application::Http),
             },
             _ => None,
         }
@@ -76,11 +75,10 @@ impl Application {
 
     /// The value of a field of its protocol; null for the fields of others.
     pub(super) fn value(&self, field: Field) -> Value<'_> {
-        match (self, field) {
-            (Application::Dns(message), field) => message.value(field),
-            (Application::Tls(client), field) => client.value(field),
-            (Application::Http(host), Field::HttpHost) => Value::Text(host),
-            _ => Value::Null,
+        match self {
+            Application::Dns(message) => message.value(field),
+            Application::Tls(client) => client.value(field),
+            Application::Http(message) => message.value(field),
         }
     }
 }

@@ -123,7 +123,7 @@ impl ConversationNames {
             self.hello = JoinedHello::Tcp(payload.to_vec(), next);
             return self.take(tls::client_hello(payload), Carrier::Tcp);
         }
-        if let Some(found) = Application::of(packet, payload) {
+        if let Some(found) = Application::of(packet, payload).filter(may_have_names) {
             self.keep(&found);
             self.is_over = true;
         }
@@ -146,4 +146,9 @@ impl ConversationNames {
             self.stop();
         }
     }
+}
+
+/// Returns false of a message of HTTP without a host: the next one may have it.
+fn may_have_names(found: &Application) -> bool {
+    !matches!(found, Application::Http(message) if !message.has_host())
 }

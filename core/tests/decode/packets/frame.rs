@@ -29,7 +29,11 @@ fn told(captured: &[u8]) -> String {
         Field::DnsRcode,
         Field::DnsAnswers,
         Field::TlsSni,
+        Field::HttpMethod,
+        Field::HttpPath,
         Field::HttpHost,
+        Field::HttpUserAgent,
+        Field::HttpStatus,
         Field::TlsVersion,
         Field::TlsAlpn,
         Field::Ja4,
@@ -119,7 +123,8 @@ fn dns_answers_are_the_addresses_of_the_message() {
 fn http_and_tls_are_read_on_any_port() {
     let request = b"GET /a HTTP/1.1\r\nHost: example.org:8080\r\n\r\n";
     let segment = |payload: &[u8]| ethernet_frame(IPV4, &ipv4(6, &tcp(1, 2, 0x18, payload)));
-    assert_eq!(told(&segment(request)), "http_host=example.org:8080");
+    let of_request = "http_method=GET http_path=/a http_host=example.org:8080";
+    assert_eq!(told(&segment(request)), of_request);
     let hello = join(&[
         &hex("16 0301 0049 01 000045 0303"),
         &[7; 32],
@@ -129,11 +134,12 @@ fn http_and_tls_are_read_on_any_port() {
     let client =
         "tls_sni=secure.example.or tls_version=1.2 ja4=t12d010100_0f2cb44170f4_000000000000";
     assert_eq!(told(&segment(&hello)), client);
-    assert_eq!(told(&segment(&join(&[b"\r\n", request]))), "http_host=example.org:8080");
+    assert_eq!(told(&segment(&join(&[b"\r\n", request]))), of_request);
     let (first, second) = hello[5..].split_at(60);
     let record = |part: &[u8]| join(&[&hex("16 0301 00"), &[part.len() as u8], part]);
     let in_two_records = segment(&join(&[&record(first), &record(second)]));
     assert_eq!(told(&in_two_records), client);
+    assert_eq!(told(&segment(b"HTTP/1.1 404 Not Found\r\n")), "http_status=404");
     assert_eq!(told(&segment(b"")), "");
     assert_eq!(told(&ethernet_frame(IPV4, &ipv4(17, &udp(1, 2, request)))), "");
 }
