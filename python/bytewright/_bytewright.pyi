@@ -535,7 +535,7 @@ class Packet:
         """Name of that interface; null where the file keeps none."""
     @property
     def dns_query(self) -> str | None:
-        """Name in the first question of a DNS message over UDP."""
+        """Name in the first question of a DNS message over UDP, or over TCP if the segment has all of it."""
     @property
     def dns_type(self) -> int | None:
         """Type of that question (IANA: 1 A, 28 AAAA, 65 HTTPS)."""

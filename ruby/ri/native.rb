@@ -285,7 +285,7 @@ module Bytewright
     # :call-seq:
     #   dns_query() -> String?
     #
-    # Name in the first question of a DNS message over UDP.
+    # Name in the first question of a DNS message over UDP, or over TCP if the segment has all of it.
 
     ##
     # :method: dns_type

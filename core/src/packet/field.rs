@@ -73,7 +73,7 @@ record_fields! { "A field of a packet." "packets" Field {
     DstMac "dst_mac" optional DataType::Text, "Destination MAC address of the link layer, as aa:bb:cc:dd:ee:ff.";
     Interface "interface" optional DataType::U32, "Number of the interface in its section of a pcapng file, from 0; null in pcap.";
     InterfaceName "interface_name" optional DataType::Text, "Name of that interface; null where the file keeps none.";
-    DnsQuery "dns_query" optional DataType::Text, "Name in the first question of a DNS message over UDP.";
+    DnsQuery "dns_query" optional DataType::Text, "Name in the first question of a DNS message over UDP, or over TCP if the segment has all of it.";
     DnsType "dns_type" optional DataType::U16, "Type of that question (IANA: 1 A, 28 AAAA, 65 HTTPS).";
     DnsId "dns_id" optional DataType::U16, "Identification of the DNS message, the same in a query and its response.";
     DnsIsResponse "dns_is_response" optional DataType::Bool, "True of a DNS response, false of a query.";

@@ -55,6 +55,19 @@ impl DnsMessage {
         Some(message)
     }
 
+    /// Reads the first message of a segment of TCP. A length precedes each (RFC 7766, section 8); none unless all of the segment is
+    /// whole messages, because what goes on from the segment before may look like a length, too.
+    pub(super) fn read_segment(segment: &[u8]) -> Option<DnsMessage> {
+        let mut reader = Reader::new(segment);
+        let mut first = None;
+        while reader.remaining() > 0 {
+            let len = reader.u16(Big)?;
+            let message = reader.take(len.into())?;
+            first = first.or(Some(message));
+        }
+        DnsMessage::read(first?)
+    }
+
     /// The value of a field of DNS; null for others.
     pub(super) fn value(&self, field: Field) -> Value<'_> {
         match field {
@@ -228,6 +241,25 @@ mod tests {
         let no_type = DnsMessage::read(&QUERY[..QUERY.len() - 3]).unwrap();
         assert_eq!((no_type.query.as_deref(), no_type.query_type), (Some("www.example.org"), None));
         assert_eq!(DnsMessage::read(&QUERY[..20]), None);
+    }
+
+    #[test]
+    fn a_segment_tells_its_first_message_if_all_of_them_are_whole() {
+        let with_length =
+            |message: &[u8]| [&(message.len() as u16).to_be_bytes(), message].concat();
+        let answer = response(&[(b"\xc0\x0c", 1, &[192, 0, 2, 1])]);
+        let one = with_length(QUERY);
+        assert_eq!(DnsMessage::read_segment(&one), DnsMessage::read(QUERY));
+        let two = [with_length(&answer), one.clone()].concat();
+        assert_eq!(DnsMessage::read_segment(&two), DnsMessage::read(&answer));
+        for cut in (0..one.len())
+            .chain(one.len() + 1..two.len())
+            .filter(|cut| *cut != two.len() - one.len())
+        {
+            assert_eq!(DnsMessage::read_segment(&two[..cut]), None, "cut at {cut}");
+        }
+        assert_eq!(DnsMessage::read_segment(&[0; 64]), None);
+        assert_eq!(DnsMessage::read_segment(QUERY), None);
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl HttpRequest {
         let payload = behind_empty_lines(payload);
         let method_len = payload.iter().take(METHOD_MAX + 1).position(|byte| *byte == b' ')?;
         let (method, _) = payload.split_at_checked(method_len)?;
-        let is_name = |byte: &u8| byte.is_ascii_uppercase() || *byte == b'-';
+        let is_name = |byte: &u8| byte.is_ascii_uppercase() || matches!(byte, b'-' | b'_');
         if method.is_empty() || !method.iter().all(is_name) {
             return None;
         }
@@ -214,6 +214,7 @@ mod tests {
         for (request, expected) in [
             ("GET / HTTP/1.1\r\n", Some("/")),
             ("OPTIONS * HTTP/1.0\n", Some("*")),
+            ("CCM_POST /a HTTP/1.1\r\n", Some("/a")),
             ("CONNECT example.org:443 HTTP/1.1\r\n", Some("example.org:443")),
             ("GET http://example.org/ HTTP/1.1\r\n", Some("http://example.org/")),
             ("GET /a b  HTTP/1.1\r\n", Some("/a b")),

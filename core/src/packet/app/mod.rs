@@ -62,14 +62,24 @@ impl Application {
                 let hello = quic::client_hello(payload)?;
                 Some(Application::Tls(TlsClient::of(hello, Carrier::Quic)))
             }
-            proto::TCP if packet.has(Field::TcpFlags) => match payload.first()? {
-                &tls::HANDSHAKE | &tls::CHANGE_CIPHER_SPEC => {
-                    let hello = tls::client_hello(payload)?;
-                    Some(Application::Tls(TlsClient::of(hello, Carrier::Tcp)))
-                }
-                _ => http::HttpMessage::read(payload).map(Application::Http),
-            },
+            proto::TCP if packet.has(Field::TcpFlags) => Application::of_segment(packet, payload),
             _ => None,
+        }
+    }
+
+    /// Reads the payload of a segment of TCP.
+    fn of_segment(packet: &Packet, payload: &[u8]) -> Option<Self> {
+        if is_dns(packet)
+            && let Some(message) = dns::DnsMessage::read_segment(payload)
+        {
+            return Some(Application::Dns(message));
+        }
+        match payload.first()? {
+            &tls::HANDSHAKE | &tls::CHANGE_CIPHER_SPEC => {
+                let hello = tls::client_hello(payload)?;
+                Some(Application::Tls(TlsClient::of(hello, Carrier::Tcp)))
+            }
+            _ => http::HttpMessage::read(payload).map(Application::Http),
         }
     }
 

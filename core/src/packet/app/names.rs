@@ -123,7 +123,9 @@ impl ConversationNames {
             self.hello = JoinedHello::Tcp(payload.to_vec(), next);
             return self.take(tls::client_hello(payload), Carrier::Tcp);
         }
-        if let Some(found) = Application::of(packet, payload).filter(may_have_names) {
+        if let Some(found) =
+            Application::of(packet, payload).filter(|found| may_have_names(found, packet))
+        {
             self.keep(&found);
             self.is_over = true;
         }
@@ -148,7 +150,12 @@ impl ConversationNames {
     }
 }
 
-/// Returns false of a message of HTTP without a host: the next one may have it.
-fn may_have_names(found: &Application) -> bool {
-    !matches!(found, Application::Http(message) if !message.has_host())
+/// Returns false of a message of HTTP without a host, because the next one may have it, and of DNS over TCP, because
+/// conversations name the questions over UDP.
+fn may_have_names(found: &Application, packet: &Packet) -> bool {
+    match found {
+        Application::Http(message) => message.has_host(),
+        Application::Dns(_) => packet.proto() == Some(proto::UDP),
+        Application::Tls(_) => true,
+    }
 }

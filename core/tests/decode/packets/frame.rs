@@ -107,6 +107,14 @@ fn dns_is_read_on_its_ports_in_both_versions_of_ip() {
     }
     assert_eq!(told(&ethernet_frame(IPV4, &ipv4(17, &udp(54, 55, QUESTION)))), "");
     assert_eq!(told(&ethernet_frame(IPV4, &ipv4(6, &tcp(53, 54, 0x18, QUESTION)))), "");
+    let with_length = join(&[&(QUESTION.len() as u16).to_be_bytes(), QUESTION]);
+    let segment = |port, payload: &[u8]| ipv4(6, &tcp(port, 54, 0x18, payload));
+    assert_eq!(told(&ethernet_frame(IPV4, &segment(53, &with_length))), expected);
+    assert_eq!(told(&ethernet_frame(IPV4, &segment(55, &with_length))), "");
+    assert_eq!(
+        told(&ethernet_frame(IPV4, &segment(53, &with_length[..with_length.len() - 1]))),
+        ""
+    );
 }
 
 #[test]
