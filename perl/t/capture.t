@@ -31,8 +31,8 @@ sub capture_file {
 use constant FIELDS => qw(
     ts src_ip dst_ip src_port dst_port proto length caplen vlan ttl tcp_flags payload_len number status link_type ethertype
     ip_version ip_len frag_offset seq ack icmp_type icmp_code arp_op arp_src_ip arp_dst_ip
-    src_mac dst_mac interface interface_name dns_query dns_type dns_id dns_is_response dns_rcode dns_answers tls_sni http_host
-    http_method http_path http_user_agent http_status tls_version tls_alpn ja4
+    src_mac dst_mac interface interface_name dns_query dns_type dns_id dns_is_response dns_rcode dns_answers
+    dns_answer_names tls_sni http_host http_method http_path http_user_agent http_status tls_version tls_alpn ja4
 );
 
 ok(!$INC{"JSON/PP.pm"}, "the module does not load what only info needs");

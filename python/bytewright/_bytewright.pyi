@@ -552,6 +552,9 @@ class Packet:
     def dns_answers(self) -> str | None:
         """Addresses in the answers of the DNS message, with commas between them."""
     @property
+    def dns_answer_names(self) -> str | None:
+        """Names in the answers of the DNS message (CNAME and PTR), with commas between them; at most 255 bytes, … in place of the rest."""
+    @property
     def tls_sni(self) -> str | None:
         """Server name in a TLS ClientHello that the packet begins, over TCP or in an Initial packet of QUIC."""
     @property

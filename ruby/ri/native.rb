@@ -323,6 +323,13 @@ module Bytewright
     # Addresses in the answers of the DNS message, with commas between them.
 
     ##
+    # :method: dns_answer_names
+    # :call-seq:
+    #   dns_answer_names() -> String?
+    #
+    # Names in the answers of the DNS message (CNAME and PTR), with commas between them; at most 255 bytes, … in place of the rest.
+
+    ##
     # :method: tls_sni
     # :call-seq:
     #   tls_sni() -> String?

@@ -79,6 +79,7 @@ record_fields! { "A field of a packet." "packets" Field {
     DnsIsResponse "dns_is_response" optional DataType::Bool, "True of a DNS response, false of a query.";
     DnsRcode "dns_rcode" optional DataType::Enumeration(&DNS_RCODES), "Response code of a DNS response (IANA: 0 no error, 3 no such name); null for a query.";
     DnsAnswers "dns_answers" optional DataType::Text, "Addresses in the answers of the DNS message, with commas between them.";
+    DnsAnswerNames "dns_answer_names" optional DataType::Text, "Names in the answers of the DNS message (CNAME and PTR), with commas between them; at most 255 bytes, … in place of the rest.";
     TlsSni "tls_sni" optional DataType::Text, "Server name in a TLS ClientHello that the packet begins, over TCP or in an Initial packet of QUIC.";
     HttpHost "http_host" optional DataType::Text, "Host header of an HTTP/1 request that the packet begins.";
     HttpMethod "http_method" optional DataType::Text, "Method of that request, such as GET.";

@@ -1,4 +1,4 @@
-//! DNS messages (RFC 1035, section 4): the first question, and the addresses among the answers.
+//! DNS messages (RFC 1035, section 4): the first question, and the addresses and names among the answers.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -14,6 +14,8 @@ const RCODE: u8 = 0x0f;
 
 /// Types of records (RFC 1035, RFC 3596) and the class of the Internet.
 const A: u16 = 1;
+const CNAME: u16 = 5;
+const PTR: u16 = 12;
 const AAAA: u16 = 28;
 const INTERNET: u16 = 1;
 
@@ -22,6 +24,17 @@ const CACHE_FLUSH: u16 = 0x8000;
 
 /// Bytes that a name has at most (RFC 1035, section 2.3.4).
 const NAME_MAX: usize = 255;
+
+/// Bytes that the names of all answers have at most, with what is between them. Those that have no room are left out, and
+/// [`CUT`] stands in their place.
+const ANSWER_NAMES_MAX: usize = 255;
+const CUT: &str = "…";
+
+/// Records of answers whose names are read.
+const NAME_RECORDS_MAX: u8 = 32;
+
+/// Pointers in a name: as many as it has labels at most, each of a letter and its length.
+const POINTERS_MAX: usize = 127;
 
 /// Parts of a message that are read.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,8 +46,7 @@ pub(in crate::packet) struct DnsMessage {
     query: Option<String>,
     /// The type of the first question.
     query_type: Option<u16>,
-    /// Addresses, with commas between them.
-    answers: Option<String>,
+    answers: DnsAnswers,
 }
 
 impl DnsMessage {
@@ -50,8 +62,9 @@ impl DnsMessage {
         };
         let id = u16::from_be_bytes([header[0], header[1]]);
         let rcode = (header[2] & RESPONSE != 0).then_some(header[3] & RCODE);
-        let mut message = DnsMessage { id, rcode, query, query_type: None, answers: None };
-        message.read_rest(&mut reader, questions, answers);
+        let mut message =
+            DnsMessage { id, rcode, query, query_type: None, answers: DnsAnswers::default() };
+        message.read_rest(bytes, &mut reader, questions, answers);
         Some(message)
     }
 
@@ -76,13 +89,20 @@ impl DnsMessage {
             Field::DnsId => self.id.into(),
             Field::DnsIsResponse => Value::Bool(self.rcode.is_some()),
             Field::DnsRcode => self.rcode.into(),
-            Field::DnsAnswers => self.answers.as_deref().map_or(Value::Null, Value::Text),
+            Field::DnsAnswers => self.answers.addresses.value(),
+            Field::DnsAnswerNames => self.answers.names.value(),
             _ => Value::Null,
         }
     }
 
     /// Reads what stands behind the header, until something is cut off or wrong: what came before stays.
-    fn read_rest(&mut self, reader: &mut Reader<'_>, questions: u16, answers: u16) -> Option<()> {
+    fn read_rest(
+        &mut self,
+        bytes: &[u8],
+        reader: &mut Reader<'_>,
+        questions: u16,
+        answers: u16,
+    ) -> Option<()> {
         for place in 0..questions {
             skip_name(reader)?;
             let kind = reader.u16(Big)?;
@@ -91,41 +111,85 @@ impl DnsMessage {
             }
             let _class = reader.u16(Big)?;
         }
-        self.answers = addresses(reader, answers);
+        for _ in 0..answers {
+            self.answers.read_record(bytes, reader)?;
+        }
         Some(())
     }
 }
 
-/// The addresses among `count` records.
-fn addresses(reader: &mut Reader<'_>, count: u16) -> Option<String> {
-    let mut text = String::new();
-    for _ in 0..count {
-        let Some(address) = record(reader) else { break };
-        if let Some(address) = address {
-            if !text.is_empty() {
-                text.push(',');
-            }
-            text.push_str(&address.to_string());
-        }
-    }
-    (!text.is_empty()).then_some(text)
+/// Values among the answers.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct DnsAnswers {
+    addresses: TextList,
+    names: TextList,
+    /// Records with a name so far; one more than are read where the list of names is cut.
+    name_records: u8,
 }
 
-/// Steps over a record; answers the address that it holds, if it holds one. None where the message ends.
-fn record(reader: &mut Reader<'_>) -> Option<Option<IpAddr>> {
-    skip_name(reader)?;
-    let (kind, class) = (reader.u16(Big)?, reader.u16(Big)?);
-    let _time_to_live = reader.u32(Big)?;
-    let len = reader.u16(Big)?;
-    let data = reader.take(len.into())?;
-    if class & !CACHE_FLUSH != INTERNET {
-        return Some(None);
+impl DnsAnswers {
+    /// Steps over a record of a message, and takes the address or the name that it holds. None where the message ends.
+    fn read_record(&mut self, message: &[u8], reader: &mut Reader<'_>) -> Option<()> {
+        skip_name(reader)?;
+        let (kind, class) = (reader.u16(Big)?, reader.u16(Big)?);
+        let _time_to_live = reader.u32(Big)?;
+        let len = reader.u16(Big)?;
+        let data = reader.take(len.into())?;
+        if class & !CACHE_FLUSH != INTERNET {
+            return Some(());
+        }
+        if let Some(address) = address(kind, data) {
+            self.addresses.add(&address.to_string());
+        }
+        if matches!(kind, CNAME | PTR) {
+            let up_to_record_end = message.get(..message.len() - reader.remaining())?;
+            self.add_name(up_to_record_end, data.len());
+        }
+        Some(())
     }
-    Some(match kind {
+
+    /// Takes the name in the last `len` bytes of a message that ends behind it.
+    fn add_name(&mut self, message: &[u8], len: usize) {
+        if self.name_records > NAME_RECORDS_MAX {
+            return;
+        }
+        self.name_records += 1;
+        let name = name(message, message.len() - len).unwrap_or_default();
+        let is_full = self.names.0.len() + name.len() > ANSWER_NAMES_MAX - 2 - CUT.len();
+        if is_full || self.name_records > NAME_RECORDS_MAX {
+            self.names.add(CUT);
+            self.name_records = NAME_RECORDS_MAX + 1;
+        } else if !name.is_empty() {
+            self.names.add(&name);
+        }
+    }
+}
+
+/// The address that a record of a kind holds.
+fn address(kind: u16, data: &[u8]) -> Option<IpAddr> {
+    match kind {
         A => data.try_into().ok().map(|bytes: [u8; 4]| Ipv4Addr::from(bytes).into()),
         AAAA => data.try_into().ok().map(|bytes: [u8; 16]| Ipv6Addr::from(bytes).into()),
         _ => None,
-    })
+    }
+}
+
+/// Texts with commas between them.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct TextList(String);
+
+impl TextList {
+    fn add(&mut self, text: &str) {
+        if !self.0.is_empty() {
+            self.0.push(',');
+        }
+        self.0.push_str(text);
+    }
+
+    /// The texts; null if there are none.
+    fn value(&self) -> Value<'_> {
+        if self.0.is_empty() { Value::Null } else { Value::Text(&self.0) }
+    }
 }
 
 /// The two high bits of a length say that the rest of the name stands elsewhere.
@@ -143,10 +207,11 @@ fn skip_name(reader: &mut Reader<'_>) -> Option<()> {
     }
 }
 
-/// The name at a place of the message. A pointer leads only backwards, so that names end.
+/// The name at a place of the message. Pointers lead only backwards, and there are not many of them, so that names end soon.
 fn name(bytes: &[u8], mut at: usize) -> Option<String> {
     let mut labels: Vec<u8> = Vec::new();
     let mut limit = at;
+    let mut pointers = 0;
     loop {
         let len = *bytes.get(at)?;
         match len & POINTER {
@@ -164,7 +229,8 @@ fn name(bytes: &[u8], mut at: usize) -> Option<String> {
             }
             POINTER => {
                 let target = usize::from(len & !POINTER) << 8 | usize::from(*bytes.get(at + 1)?);
-                if target >= limit {
+                pointers += 1;
+                if target >= limit || pointers > POINTERS_MAX {
                     return None;
                 }
                 (at, limit) = (target, target);
@@ -202,7 +268,7 @@ mod tests {
     fn a_query_has_a_name_and_a_type() {
         let message = DnsMessage::read(QUERY).unwrap();
         assert_eq!(message.query.as_deref(), Some("www.example.org"));
-        assert_eq!((message.query_type, message.answers), (Some(28), None));
+        assert_eq!((message.query_type, message.answers), (Some(28), DnsAnswers::default()));
     }
 
     #[test]
@@ -227,7 +293,59 @@ mod tests {
             (b"\xc0\x0c", 1, &[192, 0, 2]),
         ]);
         let message = DnsMessage::read(&bytes).unwrap();
-        assert_eq!(message.answers.as_deref(), Some("2001:db8::7,192.0.2.1"));
+        assert_eq!(message.answers.addresses.0, "2001:db8::7,192.0.2.1");
+    }
+
+    #[test]
+    fn names_of_answers_are_those_of_aliases_and_pointers() {
+        let bytes = response(&[
+            (b"\xc0\x0c", 5, b"\x01a\xc0\x10"),
+            (b"\xc0\x0c", 12, b"\x04host\0"),
+            (b"\xc0\x0c", 2, b"\x02ns\0"),
+            // It has no end in its record, and leads to itself.
+            (b"\xc0\x0c", 12, b"\x01a"),
+            (b"\xc0\x0c", 5, b"\xc0\xff"),
+            (b"\xc0\x0c", 12, b"\x01b\0"),
+        ]);
+        let message = DnsMessage::read(&bytes).unwrap();
+        assert_eq!(message.answers.names.0, "a.example.org,host,b");
+        assert_eq!(message.value(Field::DnsAnswers), Value::Null);
+    }
+
+    #[test]
+    fn names_of_answers_that_have_no_room_are_left_out() {
+        let label = [&[63][..], &[b'x'; 63]].concat();
+        let long = [&label[..], &label, &label, &[0]].concat();
+        let record: (&[u8], u16, &[u8]) = (b"\xc0\x0c", 12, &long);
+        let short: (&[u8], u16, &[u8]) = (b"\xc0\x0c", 12, b"\x01a\0");
+        for (records, is_cut) in [
+            (&[record, short][..], false),
+            (&[record, record], true),
+            (&[record, record, short], true),
+        ] {
+            let message = DnsMessage::read(&response(records)).unwrap();
+            let names = message.answers.names.0;
+            assert!(names.len() <= ANSWER_NAMES_MAX && names.starts_with("xxx"), "{names}");
+            assert_eq!(names.ends_with(",…"), is_cut, "{names}");
+        }
+        for (count, expected) in [(32, "a,".repeat(31) + "a"), (33, "a,".repeat(32) + CUT)] {
+            let message = DnsMessage::read(&response(&vec![short; count])).unwrap();
+            assert_eq!(message.answers.names.0, expected, "{count} names");
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_nearly_all_pointers_is_none() {
+        let chain = |len: usize| {
+            let mut bytes = vec![0];
+            for at in 0..len {
+                let target = if at == 0 { 0 } else { at * 2 - 1 };
+                bytes.extend_from_slice(&(0xc000 | target as u16).to_be_bytes());
+            }
+            name(&bytes, bytes.len() - 2)
+        };
+        assert_eq!(chain(POINTERS_MAX).as_deref(), Some(""));
+        assert_eq!(chain(POINTERS_MAX + 1), None);
     }
 
     #[test]
@@ -235,9 +353,9 @@ mod tests {
         let bytes =
             response(&[(b"\xc0\x0c", 1, &[192, 0, 2, 1]), (b"\xc0\x0c", 1, &[192, 0, 2, 2])]);
         let whole = DnsMessage::read(&bytes).unwrap();
-        assert_eq!(whole.answers.as_deref(), Some("192.0.2.1,192.0.2.2"));
+        assert_eq!(whole.answers.addresses.0, "192.0.2.1,192.0.2.2");
         let cut = DnsMessage::read(&bytes[..bytes.len() - 1]).unwrap();
-        assert_eq!(cut.answers.as_deref(), Some("192.0.2.1"));
+        assert_eq!(cut.answers.addresses.0, "192.0.2.1");
         let no_type = DnsMessage::read(&QUERY[..QUERY.len() - 3]).unwrap();
         assert_eq!((no_type.query.as_deref(), no_type.query_type), (Some("www.example.org"), None));
         assert_eq!(DnsMessage::read(&QUERY[..20]), None);

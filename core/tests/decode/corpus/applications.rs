@@ -9,7 +9,7 @@ use bytewright::packet::{DecodeOptions, Field, Frame, Packet, Status};
 
 use crate::files;
 
-/// Fields that are compared, with the columns of tshark's first values. The addresses of answers are compared by themselves.
+/// Fields that are compared, with the columns of tshark's first values.
 const COLUMNS: &[(Field, usize)] = &[
     (Field::DnsQuery, 3),
     (Field::DnsType, 4),
@@ -24,15 +24,16 @@ const COLUMNS: &[(Field, usize)] = &[
     (Field::HttpUserAgent, 15),
 ];
 
-/// Columns of IPv4 and IPv6 addresses.
-const ADDRESSES: [usize; 2] = [5, 6];
+/// Fields of all answers, with the columns of tshark's values of both their kinds.
+const LISTS: &[(Field, [usize; 2])] =
+    &[(Field::DnsAnswers, [5, 6]), (Field::DnsAnswerNames, [16, 17])];
 
 /// Answer of tshark for one packet.
 struct Answer {
     protocols: String,
     /// The first value of each field, as we write it.
     first: HashMap<Field, String>,
-    addresses: HashSet<String>,
+    lists: HashMap<Field, HashSet<String>>,
 }
 
 impl Answer {
@@ -49,10 +50,13 @@ impl Answer {
         let first = |(field, place): &(Field, usize)| {
             Some((*field, as_ours(*field, values(*place).next()?)))
         };
+        let list = |(field, places): &(Field, [usize; 2])| {
+            (*field, places.iter().flat_map(|place| values(*place)).map(str::to_owned).collect())
+        };
         Answer {
             protocols: columns.get(2).copied().unwrap_or_default().to_owned(),
             first: COLUMNS.iter().filter_map(first).collect(),
-            addresses: ADDRESSES.into_iter().flat_map(values).map(str::to_owned).collect(),
+            lists: LISTS.iter().map(list).collect(),
         }
     }
 }
@@ -246,12 +250,16 @@ fn pairs(frame: &Frame<'_>, answer: Option<&Answer>) -> Vec<Pair> {
     let theirs = |field| answer.and_then(|answer| answer.first.get(&field)).cloned();
     let compared = COLUMNS.iter().map(|(field, _)| *field);
     let mut pairs: Vec<_> = compared.map(|field| (field, ours(field), theirs(field))).collect();
-    // tshark tells the addresses of all sections together: ours must be among them.
-    let addresses = ours(Field::DnsAnswers).unwrap_or_default();
-    let is_unknown =
-        |address: &&str| !answer.is_some_and(|answer| answer.addresses.contains(*address));
-    let unknown: Vec<&str> =
-        addresses.split(',').filter(|address| !address.is_empty()).filter(is_unknown).collect();
-    pairs.push((Field::DnsAnswers, (!unknown.is_empty()).then(|| unknown.join(",")), None));
+    // tshark tells the values of all sections together: ours must be among them.
+    for (field, _) in LISTS {
+        let list = ours(*field).unwrap_or_default();
+        let is_unknown = |value: &&str| {
+            let known = answer.and_then(|answer| answer.lists.get(field));
+            !known.is_some_and(|known| known.contains(*value))
+        };
+        let told = list.split(',').filter(|value| !value.is_empty() && *value != "…");
+        let unknown: Vec<&str> = told.filter(is_unknown).collect();
+        pairs.push((*field, (!unknown.is_empty()).then(|| unknown.join(",")), None));
+    }
     pairs
 }

@@ -28,6 +28,7 @@ fn told(captured: &[u8]) -> String {
         Field::DnsIsResponse,
         Field::DnsRcode,
         Field::DnsAnswers,
+        Field::DnsAnswerNames,
         Field::TlsSni,
         Field::HttpMethod,
         Field::HttpPath,
@@ -118,13 +119,15 @@ fn dns_is_read_on_its_ports_in_both_versions_of_ip() {
 }
 
 #[test]
-fn dns_answers_are_the_addresses_of_the_message() {
+fn dns_answers_are_the_addresses_and_the_names_of_the_message() {
     let mut message = QUESTION.to_vec();
-    message[7] = 2;
+    message[7] = 3;
     message.extend_from_slice(b"\xc0\x0c\0\x01\0\x01\0\0\0\x3c\0\x04\xc0\0\x02\x01");
     message.extend_from_slice(b"\xc0\x0c\0\x01\0\x01\0\0\0\x3c\0\x04\xc0\0\x02\x02");
+    message.extend_from_slice(b"\xc0\x0c\0\x05\0\x01\0\0\0\x3c\0\x04\x01a\xc0\x10");
     let told = told(&ethernet_frame(IPV4, &ipv4(17, &udp(53, 1, &message))));
-    assert!(told.ends_with("dns_answers=192.0.2.1,192.0.2.2"), "{told}");
+    let answers = "dns_answers=192.0.2.1,192.0.2.2 dns_answer_names=a.example.org";
+    assert!(told.ends_with(answers), "{told}");
 }
 
 #[test]

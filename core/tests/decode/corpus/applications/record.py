@@ -2,7 +2,7 @@
 """Writes what tshark says of DNS, TLS and HTTP in captures, for ../applications.rs: record.py FOLDER <names >answers.tsv.
 
 Each line of the input is a capture in FOLDER. A line of the output is a packet of which tshark tells one of the values: file,
-number, protocols, then the fields below, with tabs between them; addresses are of all sections of the message. Values of a field
+number, protocols, then the fields below, with tabs between them; addresses and names are of all sections of the message. Values of a field
 that is there several times have unit separators (0x1f) between them, which paths and user agents do not have.
 """
 
@@ -11,7 +11,8 @@ import sys
 
 FIELDS = (
     "frame.number frame.protocols dns.qry.name dns.qry.type dns.a dns.aaaa tls.handshake.extensions_server_name http.host "
-    "dns.id dns.flags.response dns.flags.rcode http.request.method http.request.uri http.response.code http.user_agent"
+    "dns.id dns.flags.response dns.flags.rcode http.request.method http.request.uri http.response.code http.user_agent "
+    "dns.cname dns.ptr.domain_name"
 )
 OPTIONS = "-n -T fields -E separator=/t -E occurrence=a -E aggregator=\x1f".split(" ")
 PREFERENCES = ["ip.defragment:FALSE", "ipv6.defragment:FALSE", "tcp.desegment_tcp_streams:FALSE"]

@@ -40,6 +40,7 @@ macro_rules! packet_fields {
             dns_is_response DnsIsResponse,
             dns_rcode DnsRcode,
             dns_answers DnsAnswers,
+            dns_answer_names DnsAnswerNames,
             tls_sni TlsSni,
             http_host HttpHost,
             http_method HttpMethod,
