@@ -206,7 +206,8 @@ def test_stubs_say_of_fields_what_the_core_says(kind):
     closed = {"protocol", "outcome"}
     for name, data_type, is_nullable, meaning in _bytewright.schema_of(kind):
         is_text = data_type in ("address", "text") or name in closed
-        expected = ("str" if is_text else "float" if data_type == "double" else "int") + (" | None" if is_nullable else "")
+        number = {"double": "float", "bool": "bool"}.get(data_type, "int")
+        expected = ("str" if is_text else number) + (" | None" if is_nullable else "")
         assert told.pop(name) == (expected, meaning)
     assert set(told) <= {"captured", "payload"}
 
@@ -578,6 +579,8 @@ def test_packets_are_written_to_a_new_capture(tmp_path):
         "packets": len(expected),
         "bytes": sum(packet.length for packet in expected),
         "late": 0,
+        "duplicates": 0,
+        "opaque": 0,
         "damage": None,
     }
     Capture(WEB).write_to(path, where="length > 1000", to_time=expected[10].ts, force=True)
@@ -599,6 +602,21 @@ def test_packets_that_are_written_are_read_back_equal(tmp_path, form):
         for data, ts, length, link_type in expected:
             writer.write(data, time=ts, length=length, link_type=link_type)
     assert packets_in(path) == expected and writer.closed
+
+
+def test_an_anonymous_capture_has_the_same_flows_between_other_hosts(tmp_path):
+    path = tmp_path / "anonymous.pcapng"
+    written = Capture(WEB).write_to(path, anonymize="a key", shift="1h")
+    assert (written["packets"], written["opaque"]) == (8760, 0)
+
+    def flows(source, moved=0):
+        return [(flow.ts + moved, flow.src_port, flow.dst_port, flow.packets, flow.bytes) for flow in Capture(source).flows()]
+
+    assert sorted(flows(path), key=repr) == sorted(flows(WEB, 3600 * 10**9), key=repr)
+    hosts = [{str(packet.src_ip) for packet in Capture(source) if packet.src_port} for source in (WEB, path)]
+    assert len(hosts[0]) == len(hosts[1]) and not hosts[0] & hosts[1]
+    with pytest.raises(ValueError, match="expected anonymize beside payload"):
+        Capture(WEB).write_to(path, payload="cut", force=True)
 
 
 def test_interfaces_comments_and_times_are_kept(tmp_path):

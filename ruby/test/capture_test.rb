@@ -289,6 +289,19 @@ class CaptureTest < TestCase
     end
   end
 
+  def test_an_anonymous_capture_has_the_same_packets_between_other_hosts
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "anonymous.pcapng")
+      written = open_capture(WEB) { |capture| capture.write_to(path, anonymize: "a key", shift: "-1h") }
+      assert_equal([8760, 0, 0], written.values_at(:packets, :duplicates, :opaque))
+      kept = ->(packet) { [packet.length, packet.src_port, packet.dst_port, packet.tcp_flags, packet.payload_len] }
+      assert_equal(open_capture(WEB).map(&kept), open_capture(path).map(&kept))
+      before, after = [WEB, path].map { |file| open_capture(file).select(&:src_port).map { |packet| packet.src_ip.to_s }.uniq }
+      assert_equal([before.size, []], [after.size, before & after])
+      assert_equal(open_capture(WEB).first.ts - (3600 * 1_000_000_000), open_capture(path).first.ts)
+    end
+  end
+
   def test_an_empty_capture_has_no_packets
     with_file(pcap) do |path|
       capture = open_capture(path)
