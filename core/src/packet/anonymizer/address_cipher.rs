@@ -21,7 +21,7 @@ const LINK_LOCAL: Range = Range { start: 0xfe80 << 112, len: 10 };
 /// Groups that have the last 24 bits of an address of a host (RFC 4291, section 2.7.1).
 const SOLICITED_NODE: Range = Range { start: 0xff02_0000_0000_0000_0000_0001_ff00_0000, len: 104 };
 
-/// What the MAC address of such a group begins with (RFC 2464, section 7).
+/// First bytes of the MAC address of such a group (RFC 2464, section 7).
 const SOLICITED_NODE_MAC: [u8; 3] = [0x33, 0x33, 0xff];
 
 /// Addresses of a kind that are remembered, a power of two: for IPv6 they take a megabyte, for others less.
