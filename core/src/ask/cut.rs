@@ -443,7 +443,6 @@ impl Cut<'_> {
             frame.options = BlockOptions::NONE;
             frame.stamp = frame.ts.map_or(Stamp::Missing, Stamp::Nanoseconds);
             frame.captured = anonymous.captured;
-            return self.file.frame(&frame);
         }
         self.file.frame(&frame)
     }

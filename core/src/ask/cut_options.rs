@@ -16,27 +16,6 @@ const RANDOM_KEY: &str = "random";
 /// Words for the rules for payloads.
 const PAYLOAD_RULES: [&str; 3] = ["zero", "cut", "keep"];
 
-fn payload_rule(word: &str) -> PayloadRule {
-    match word {
-        "cut" => PayloadRule::Cut,
-        "keep" => PayloadRule::Keep,
-        _ => PayloadRule::Zero,
-    }
-}
-
-fn key_of(text: &str) -> Result<Vec<u8>> {
-    match text {
-        "" => Err(Error::new(ErrorKind::Argument, "expected a key, found an empty text")),
-        RANDOM_KEY => {
-            let mut key = vec![0; 32];
-            let filled = rustix::rand::getrandom(&mut *key, rustix::rand::GetRandomFlags::empty());
-            filled.map_err(|error| Error::io("read random bytes for the key", &error.into()))?;
-            Ok(key)
-        }
-        text => Ok(text.as_bytes().to_vec()),
-    }
-}
-
 /// Options for the packets that are written, and for what is left of each.
 #[derive(Debug, Clone, Default)]
 pub struct CutOptions {
@@ -172,5 +151,26 @@ impl CutOptions {
         };
         let holds = |condition: &Condition| condition.holds(|place| frame.value_at(place));
         in_time && self.condition.as_ref().is_none_or(holds)
+    }
+}
+
+fn payload_rule(word: &str) -> PayloadRule {
+    match word {
+        "cut" => PayloadRule::Cut,
+        "keep" => PayloadRule::Keep,
+        _ => PayloadRule::Zero,
+    }
+}
+
+fn key_of(text: &str) -> Result<Vec<u8>> {
+    match text {
+        "" => Err(Error::new(ErrorKind::Argument, "expected a key, found an empty text")),
+        RANDOM_KEY => {
+            let mut key = vec![0; 32];
+            let filled = rustix::rand::getrandom(&mut *key, rustix::rand::GetRandomFlags::empty());
+            filled.map_err(|error| Error::io("read random bytes for the key", &error.into()))?;
+            Ok(key)
+        }
+        text => Ok(text.as_bytes().to_vec()),
     }
 }
