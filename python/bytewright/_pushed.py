@@ -48,7 +48,7 @@ def compared(column, operator, literal):
     if kind is None or sign is None or literal is None:
         return None
     if isinstance(literal, tuple):
-        return None if kind in ("address", "text") else _compared_number(column, operator, literal, kind)
+        return None if kind in ("address", "text", "bool") else _compared_number(column, operator, literal, kind)
     if kind == "address":
         address = _address(literal, operator)
         return address and f"{column} {sign} {address}"
