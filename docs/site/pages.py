@@ -54,6 +54,10 @@ def apis(rustdoc):
     }
 
 
+#: Of pages that have the same words in their headings, a search tells the documents before the APIs.
+BEHIND_DOCUMENTS = "---\nsearch:\n  boost: 0.5\n---\n\n"
+
+
 class Pages:
     def __init__(self, folder):
         self.folder = folder
@@ -110,7 +114,7 @@ def main(folder, rustdoc):
     for language, made in apis(rustdoc).items():
         for path, text in made.items():
             text = linked(path, text)
-            pages.write(path, text)
+            pages.write(path, BEHIND_DOCUMENTS + text)
             pages.copy_linked(path, text)
         menu.append({f"API of {language}": list(made)})
     for path in ("README.md", *sum(MENU.values(), [])):
