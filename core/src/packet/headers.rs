@@ -15,6 +15,10 @@ pub(crate) enum HeaderKind {
     Arp,
     Ipv4,
     Ipv6,
+    /// Extension of IPv6 other than those that follow (RFC 8200, section 4).
+    Extension,
+    Fragment,
+    Authentication,
     Tcp,
     Udp,
     Sctp,

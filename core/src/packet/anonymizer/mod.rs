@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use address_cipher::AddressCipher;
 
-use super::net::proto;
+use super::net::{authentication_len, proto};
 use super::{HeaderKind, HeaderPlace, LinkType, Packet};
 
 /// The rule for bytes behind the last header of a frame.
@@ -77,6 +77,8 @@ const COOKED_2_LEN: usize = 20;
 const ARP_LEN: usize = 28;
 const IPV4_LEN: usize = 20;
 const IPV6_LEN: usize = 40;
+const FRAGMENT_LEN: usize = 8;
+const AUTHENTICATION_LEN: usize = 12;
 const TCP_LEN: usize = 20;
 const UDP_LEN: usize = 8;
 const SCTP_LEN: usize = 12;
@@ -169,7 +171,19 @@ impl Rewrite<'_> {
             HeaderKind::Ipv6 => {
                 self.ipv6(new, start + 8);
                 self.ipv6(new, start + 24);
-                without_extension_values(at(6), start + IPV6_LEN, old, new)
+                start + IPV6_LEN
+            }
+            // Their values name routers and homes; what is left tells where they end.
+            HeaderKind::Extension => {
+                let end = start + (usize::from(at(1)) + 1) * 8;
+                zero(new, start + 2..end);
+                end
+            }
+            HeaderKind::Fragment => start + FRAGMENT_LEN,
+            HeaderKind::Authentication => {
+                let end = start + authentication_len(at(1));
+                zero(new, start + AUTHENTICATION_LEN..end);
+                end
             }
             HeaderKind::Tcp => {
                 let end = start + (usize::from(at(12) >> 4) * 4).max(TCP_LEN);
@@ -330,37 +344,6 @@ fn between(outer: HeaderPlace, gap: Range<usize>, new: &mut [u8]) {
         }
         _ => {}
     }
-}
-
-/// Overwrites the values of extension headers that stand behind an IPv6 header, but for what tells fragments and numbers
-/// packets; answers where the last one ends.
-fn without_extension_values(mut next: u8, mut at: usize, old: &[u8], new: &mut [u8]) -> usize {
-    const FRAGMENT: u8 = 44;
-    const HOP_BY_HOP: u8 = 0;
-    const ROUTING: u8 = 43;
-    const DESTINATION: u8 = 60;
-    const MOBILITY: u8 = 135;
-    while let FRAGMENT | HOP_BY_HOP | ROUTING | DESTINATION | MOBILITY | proto::AUTHENTICATION =
-        next
-    {
-        let Some([following, len, high, low]) =
-            old.get(at..).and_then(|rest| rest.first_chunk().copied())
-        else {
-            break;
-        };
-        let (kept, header_len) = match next {
-            FRAGMENT => (8, 8),
-            proto::AUTHENTICATION => (12, (usize::from(len) + 2) * 4),
-            _ => (2, (usize::from(len) + 1) * 8),
-        };
-        zero(new, at + kept..at + header_len);
-        at += header_len;
-        if next == FRAGMENT && u16::from_be_bytes([high, low]) & !7 > 0 {
-            break;
-        }
-        next = following;
-    }
-    at
 }
 
 /// Overwrites options of TCP but for those that size windows and segments and tell times and gaps (RFC 9293, RFC 7323,

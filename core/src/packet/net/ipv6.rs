@@ -58,6 +58,12 @@ impl PacketWalk<'_> {
                 extension::AUTHENTICATION => authentication_len(len),
                 _ => (usize::from(len) + 1) * 8,
             };
+            let kind = match next {
+                extension::FRAGMENT => HeaderKind::Fragment,
+                extension::AUTHENTICATION => HeaderKind::Authentication,
+                _ => HeaderKind::Extension,
+            };
+            self.note(kind, &payload.bytes);
             if payload.step_over(header_len).is_none() {
                 return self.truncated();
             }

@@ -6,7 +6,7 @@ mod ipv6;
 
 pub(super) use ipv4::mapped;
 
-use super::{Field, FieldSet, PacketWalk};
+use super::{Field, FieldSet, HeaderKind, PacketWalk};
 use crate::wire::Reader;
 
 /// Protocol numbers of the IP header (IANA, "Assigned Internet Protocol Numbers").
@@ -46,7 +46,7 @@ impl IpPayload<'_> {
 }
 
 /// Bytes of an authentication header (RFC 4302) by its length field, which counts words and leaves two out.
-fn authentication_len(words: u8) -> usize {
+pub(super) fn authentication_len(words: u8) -> usize {
     (usize::from(words) + 2) * 4
 }
 
@@ -109,6 +109,7 @@ impl PacketWalk<'_> {
     fn authentication(&mut self, mut payload: IpPayload<'_>) {
         let mut next = proto::AUTHENTICATION;
         while next == proto::AUTHENTICATION {
+            self.note(HeaderKind::Authentication, &payload.bytes);
             let start = payload.bytes.rest().first_chunk::<2>();
             let Some(following) = start.and_then(|[following, words]| {
                 payload.step_over(authentication_len(*words)).map(|()| *following)
