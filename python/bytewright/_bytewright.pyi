@@ -42,6 +42,7 @@ __all__ = [
     "Writer",
     "capture_parts",
     "excerpt",
+    "indexed_parts",
     "panic_in_nth",
     "parse_options",
     "read_idl",
@@ -55,6 +56,7 @@ __all__ = [
     "thrift_decode_many",
     "thrift_encode",
     "thrift_pluck",
+    "unknown_option",
 ]
 
 _S = TypeVar("_S", str, bytes)
@@ -294,9 +296,11 @@ def restored_batch(
     export: tuple[str, bool, str],
 ) -> Batch: ...
 def parse_options(texts: dict[str, str]) -> dict[str, Any]: ...
+def unknown_option(name: str, names: list[str]) -> Exception: ...
 def schema_of(name: str) -> list[tuple[str, str, bool, str]]: ...
 
 def capture_parts(path: str | PathLike[str], bytes: int) -> list[tuple[int, int | None, int]]: ...
+def indexed_parts(path: str | PathLike[str], bytes: int, **options: Any) -> list[int]: ...
 @final
 class CapturePart:
     def __new__(cls, path: str | PathLike[str], start: int, end: int | None, packets_before: int) -> Self: ...

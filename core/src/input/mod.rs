@@ -32,7 +32,7 @@ pub use index::{CaptureIndex, IndexState, IndexUse, WantedRecords};
 pub use libpcap::version as libpcap_version;
 pub use live::LiveCounts;
 pub use live_options::LiveOptions;
-pub use parts::{CapturePart, capture_parts};
+pub use parts::{CapturePart, capture_parts, indexed_parts};
 pub use prefetch::{Needs, PrefetchedCaptures};
 pub use reader::CaptureReader;
 pub use records::CaptureFacts;

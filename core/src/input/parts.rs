@@ -1,7 +1,10 @@
-//! A plain capture file in parts, which can be read side by side, also by other processes and on other machines.
+//! A capture file in parts, which can be read side by side, also by other processes and on other machines: a plain one by offsets, and
+//! any that has an index by the numbers of its packets.
 
 use std::path::Path;
 
+use super::CaptureOptions;
+use super::index::{IndexPlace, VersionMatch};
 use crate::Result;
 use crate::bytes::{ByteStream, Compression, StreamOptions};
 use crate::capture::{Decoder, Format, Step};
@@ -67,4 +70,25 @@ fn split_before(offset: u64, packets: u64, bytes: u64, parts: &mut Vec<CapturePa
         last.end = Some(offset);
         parts.push(CapturePart { start: offset, end: None, packets_before: packets });
     }
+}
+
+/// The numbers of the first packets of parts of the capture at `path`, each of about `bytes` of the file, by its index. Whoever asks for
+/// the packets of a part by their numbers reads little more than that, and gets the right ones also where the index is gone by then.
+/// 1 alone for the whole capture: where there is no index, or none that fits; where the capture has grown, or ends with damage; and
+/// where `options` have a filter and the capture several interfaces, because a filter has to see one packet of each link.
+///
+/// # Errors
+/// `Io` where the file cannot be opened, `Format` where its compression is not supported.
+pub fn indexed_parts(path: &Path, bytes: u64, options: &CaptureOptions) -> Result<Vec<u64>> {
+    let stream = ByteStream::open(path, &options.stream)?;
+    let place = IndexPlace::of(path, options.index_dir.as_deref())?;
+    // What is wrong with an index is told by whoever reads the capture.
+    Ok(match place.open_for(&stream) {
+        Ok(Some((file, VersionMatch::Same)))
+            if options.filter.is_none() || file.has_one_interface() =>
+        {
+            file.pieces(bytes)
+        }
+        _ => vec![1],
+    })
 }

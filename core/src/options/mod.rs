@@ -10,7 +10,7 @@ mod kind;
 mod setting;
 
 use crate::error::excerpt;
-use crate::spelling::hint;
+use crate::spelling::nearest;
 use crate::{Error, ErrorKind, Result};
 
 pub(crate) use duration::duration_ns;
@@ -171,14 +171,23 @@ impl Settings {
 
     fn no_option(&self, name: &str) -> Error {
         let names: Vec<&str> = self.options().map(|option| option.name).collect();
-        let hint = hint(name, names.iter().copied());
-        let (known, found) = (names.join(", "), excerpt(name));
-        let message = match known.is_empty() {
-            true => format!("expected no options, found {found}"),
-            false => format!("expected an option ({known}), found {found}{hint}"),
-        };
-        Error::new(ErrorKind::Argument, message)
+        unknown_option(name, &names)
     }
+}
+
+/// Returns the error for an option that is none of `names`, with these and the one that was probably meant. Programs that other ones
+/// hand options to may have some of their own beside those of a table, and letters of either case.
+pub fn unknown_option(name: &str, names: &[&str]) -> Error {
+    let lower: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+    let near = nearest(&name.to_ascii_lowercase(), lower.iter().map(String::as_str));
+    let meant = names.iter().find(|name| near.is_some_and(|near| name.eq_ignore_ascii_case(near)));
+    let hint = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+    let (known, found) = (names.join(", "), excerpt(name));
+    let message = match known.is_empty() {
+        true => format!("expected no options, found {found}"),
+        false => format!("expected an option ({known}), found {found}{hint}"),
+    };
+    Error::new(ErrorKind::Argument, message)
 }
 
 /// The option of a table, with a kind that no option has, which only a defect can ask for.
@@ -288,5 +297,19 @@ mod tests {
         assert_eq!(told("wait", "NaN"), "expected wait of 0 seconds or more, found NaN");
         let modes = "expected mode to be loud, quiet or mute, found \"lout\"; did you mean loud?";
         assert_eq!(told("mode", "lout"), modes);
+    }
+
+    #[test]
+    fn an_unknown_option_is_told_with_the_one_that_was_meant_in_letters_of_any_case() {
+        let message = |name| unknown_option(name, &["rows", "maxFiles"]).message().to_owned();
+        assert_eq!(
+            message("maxfile"),
+            "expected an option (rows, maxFiles), found maxfile; did you mean maxFiles?"
+        );
+        assert_eq!(
+            message("RAWS"),
+            "expected an option (rows, maxFiles), found RAWS; did you mean rows?"
+        );
+        assert_eq!(message("colour"), "expected an option (rows, maxFiles), found colour");
     }
 }

@@ -15,7 +15,7 @@ use bytewright::ask::{CutOptions, cut};
 use bytewright::bytes::SeekSpacing;
 use bytewright::export::{CaptureFile, OutputOptions};
 use bytewright::input::{
-    CaptureIndex, CaptureOptions, CaptureReader, IndexState, IndexUse, WantedRecords,
+    CaptureIndex, CaptureOptions, CaptureReader, IndexState, IndexUse, WantedRecords, indexed_parts,
 };
 use bytewright::packet::Field;
 use bytewright::query::Condition;
@@ -269,6 +269,46 @@ fn answers_with_an_index_are_those_without() {
     });
     assert!(made_count.get() > 50, "{made_count:?} indexes");
     assert!(left_out.get() > 30_000, "{left_out:?} packets were left out");
+}
+
+/// The packets from a number on, up to the last of a part where it has one.
+fn ask_numbers(path: &Path, first: u64, last: Option<u64>) -> Answer {
+    let up_to = last.map_or_else(String::new, |last| format!(" and number <= {last}"));
+    let text = format!("number >= {first}{up_to}");
+    ask(path, &Condition::new(&text, &Field::SCHEMA).unwrap(), last).0
+}
+
+#[test]
+fn parts_by_an_index_have_each_packet_once_and_only_whole_captures_have_several() {
+    let split_count = Cell::new(0);
+    seeds(60, |random| {
+        let folder = Folder::new("index-parts");
+        let path = folder.path("a");
+        let bytes = capture(random).0;
+        let bytes = compressed(random, &bytes);
+        let file = damaged(random, bytes);
+        fs::write(&path, &file).unwrap();
+        let whole = ask_numbers(&path, 1, None);
+        let part_len = 1 + random.below_u64(file.len() as u64);
+        assert_eq!(indexed_parts(&path, part_len, &options()).unwrap(), [1], "without an index");
+        drop(make(&path));
+        let firsts = indexed_parts(&path, part_len, &options()).unwrap();
+        assert!(firsts.len() as u64 <= (file.len() as u64).div_ceil(part_len), "{firsts:?}");
+        let mut found = Answer { packets: Vec::new(), error: None };
+        for (place, first) in firsts.iter().enumerate() {
+            let part = ask_numbers(&path, *first, firsts.get(place + 1).map(|next| next - 1));
+            found.packets.extend(part.packets);
+            found.error = found.error.or(part.error);
+        }
+        assert_eq!(found, whole, "{firsts:?}");
+        if firsts.len() > 1 {
+            assert_eq!(whole.error, None);
+            split_count.update(|count| count + 1);
+            fs::write(&path, [file.as_slice(), &file].concat()).unwrap();
+            assert_eq!(indexed_parts(&path, part_len, &options()).unwrap(), [1], "grown");
+        }
+    });
+    assert!(split_count.get() > 10, "{split_count:?} captures had parts");
 }
 
 #[test]

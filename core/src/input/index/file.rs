@@ -239,6 +239,16 @@ impl IndexFile {
         Some(SeekPoint { position, raw_offset, resume })
     }
 
+    /// Returns true if the capture has one interface, which its header describes.
+    pub(crate) fn has_one_interface(&self) -> bool {
+        self.table.preamble.is_empty()
+    }
+
+    /// The numbers of the first packets of pieces of about `bytes` of its capture.
+    pub(crate) fn pieces(&self, bytes: u64) -> Vec<u64> {
+        self.table.pieces(self.version.len, bytes)
+    }
+
     /// Bytes of the file.
     pub(super) fn len(&self) -> u64 {
         self.storage.len().unwrap_or(0)

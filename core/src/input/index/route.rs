@@ -152,7 +152,7 @@ impl Route {
 
     /// Returns true if the capture has one interface, which its header describes.
     pub(crate) fn has_one_interface(&self) -> bool {
-        self.file.table.preamble.is_empty()
+        self.file.has_one_interface()
     }
 
     /// The way to the last part, which is open.

@@ -122,6 +122,21 @@ impl IndexTable {
         begins && self.parts.windows(2).all(follows) && self.parts.iter().all(holds)
     }
 
+    /// The numbers of the first packets of pieces of about `bytes` of the capture, a file of `len` bytes, which are about as large as
+    /// each other; 1 alone where a piece cannot be told from the next, or there is something behind the last part.
+    pub(super) fn pieces(&self, len: u64, bytes: u64) -> Vec<u64> {
+        let count = if self.is_whole { len.div_ceil(bytes.max(1)) } else { 1 };
+        let mut firsts = vec![1];
+        for part in &self.parts {
+            let next = firsts.len() as u64;
+            let begin = u128::from(len) * u128::from(next) / u128::from(count.max(1));
+            if next < count && part.packets_before > 0 && u128::from(part.raw_offset) >= begin {
+                firsts.push(part.packets_before + 1);
+            }
+        }
+        firsts
+    }
+
     /// Makes half as many parts of these, each of two.
     pub(super) fn halve(&mut self) {
         let pairs = self.parts.chunks(2).filter_map(|pair| {

@@ -60,14 +60,14 @@ mod native {
     use crate::capture::{
         Batch, Batches, Call, Capture, CapturePart, CaptureWriter, EntryBatches, EntryMerge, Flow,
         FlowStore, Interface, Packet, Records, Report, Rows, StoredFlows, capture_parts,
-        restored_batch, restored_call, restored_flow, restored_packet, schema_of,
+        indexed_parts, restored_batch, restored_call, restored_flow, restored_packet, schema_of,
     };
     #[pymodule_export]
     use crate::command::run_command;
     #[pymodule_export]
     use crate::error::panic_in_nth;
     #[pymodule_export]
-    use crate::options::parse_options;
+    use crate::options::{parse_options, unknown_option};
     #[pymodule_export]
     use crate::pstore::Store;
     #[pymodule_export]

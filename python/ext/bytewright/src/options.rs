@@ -10,7 +10,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::error::raised;
+use crate::error::{raised, to_python};
 use crate::shown::class_name;
 
 /// The tables of the options that a call takes.
@@ -93,4 +93,11 @@ pub(crate) fn parse_options<'py>(
         }
     }
     Ok(keywords)
+}
+
+/// The error for an option that is none of `names`, of a program that hands over its own beside those of the core.
+#[pyfunction]
+pub(crate) fn unknown_option(py: Python<'_>, name: &str, names: Vec<String>) -> PyErr {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    to_python(py, &bytewright::options::unknown_option(name, &names))
 }

@@ -90,6 +90,20 @@ pub(crate) fn capture_parts(
     Ok(raised(py, found)?.into_iter().map(numbers).collect())
 }
 
+/// The numbers of the first packets of parts of the capture at `path`, each of about `bytes` of the file, by its index; 1 alone where
+/// it has to be read as a whole. `options` are those of a capture.
+#[pyfunction]
+#[pyo3(signature = (path, bytes, **options))]
+pub(crate) fn indexed_parts(
+    py: Python<'_>,
+    path: PathBuf,
+    bytes: u64,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Vec<u64>> {
+    let options = capture_options(py, &settings(py, &[CaptureOptions::OPTIONS], options)?)?;
+    raised(py, py.detach(|| guarded(|| input::indexed_parts(&path, bytes, &options))))
+}
+
 impl Interface {
     fn open(&self, options: &CaptureOptions) -> bytewright::Result<core::Capture> {
         core::Capture::live(&self.name, self.options.clone(), options.clone())
