@@ -13,7 +13,7 @@ from . import _messages
 from ._paths import opened
 
 #: Rows of a batch.
-_ROWS = 32_768
+ROWS = 32_768
 
 #: Export of types that Spark lacks.
 _TYPES = {"timestamps": "us", "signed": True, "addresses": "text"}
@@ -75,37 +75,43 @@ def _type(type_):
     return type_
 
 
-def batches(options, place, path, target, part=None, where=None):
-    """The rows of the capture at a path, or of a part of its packets, the one at that place of the list, as batches of the schema
-    `target`. Packets that the condition `where` is not true of do not come."""
+def batches(options, capture, target, where=None, jobs=1):
+    """The rows of a capture, or of a part of its packets, as batches of the schema `target`, read on so many threads. Packets that the
+    condition `where` is not true of do not come."""
+    how = {**options.capture, "jobs": jobs}
     if options.rows == "entries":
-        return _entries(options, place, path)
+        return _entries(options, capture, how)
     if options.rows == "damage":
-        return _damage(options, path)
-    return _until_damage(options, path, part, target, where)
+        return _damage(options, capture.path, how)
+    return _until_damage(options, capture, target, where, how)
 
 
-def _asked(options, source, where=None):
-    """The rows that options ask for, of one capture or one file of messages."""
+def _asked(options, source, where=None, numbers=None, how=None):
+    """The rows that options ask for, of one capture or one file of messages; `how` the capture is read."""
+    how = options.capture if how is None else how
     if options.rows == "messages":
-        return _messages.columns(options, source, _ROWS)
+        return _messages.columns(options, source, ROWS)
     fields = list(dict.fromkeys(name.removesuffix("_nanos") for name in options.columns if name != "file"))
     if options.columns == ["file"]:
         fields = ["ts"]
     if options.rows == "packets":
-        rows = packets(source, *fields, rows=_ROWS, where=where, **options.capture)
+        rows = packets(source, *fields, rows=ROWS, where=where, numbers=numbers, **how)
     elif options.rows == "flows":
-        rows = flows(source, fields=fields, **options.limits, **options.capture)
+        rows = flows(source, fields=fields, **options.limits, **how)
     else:
-        rows = calls(source, fields=fields, **options.capture)
+        rows = calls(source, fields=fields, **how)
     return rows.converted(**_TYPES)
 
 
-def _until_damage(options, path, part, target, where):
+def _until_damage(options, capture, target, where, how):
+    if capture.numbers is not None:
+        # A part makes no index of the whole.
+        how = {name: value for name, value in how.items() if name != "index"}
     try:
-        for batch in _asked(options, opened(path, part), where).batches():
+        source = opened(capture.path, options.settings.storage, capture.part)
+        for batch in _asked(options, source, where, capture.numbers, how).batches():
             found = pyarrow.record_batch(batch)
-            columns = [_column(found, field, path) for field in target]
+            columns = [_column(found, field, capture.path) for field in target]
             yield pyarrow.RecordBatch.from_arrays(columns, schema=target)
     except DAMAGE:
         if options.is_failfast:
@@ -118,38 +124,39 @@ def _column(batch, field, path):
     return batch.column(field.name).cast(field.type)
 
 
-def _damage(options, path):
+def _damage(options, path, how):
     try:
         # Of all packets, whichever are asked for.
-        damage = Capture(opened(path), **{**options.capture, "filter": None, "flow": None}).info()["damage"]
+        damage = Capture(opened(path, options.settings.storage), **{**how, "filter": None, "flow": None}).info()["damage"]
     except DAMAGE as error:
         damage = error
     if damage is not None:
         yield _batch(DAMAGES, [(path, damage.offset, str(damage))])
 
 
-def _entries(options, place, path):
+def _entries(options, capture, how):
     """The entries of a table of flows of this capture alone. A file holds the table, so that its size is bounded by no memory."""
+    place, path = capture.place, capture.path
     with tempfile.TemporaryDirectory(prefix="bytewright-") as folder:
         table = os.path.join(folder, "flows.bwt")
-        merge = _merged(options, path, table)
+        merge = _merged(options, path, table, how)
         damage = merge["damage"] and (merge["damage"].offset, str(merge["damage"]))
         if "content_id" not in merge:
             yield pyarrow.record_batch(_bytewright.FlowStore._without_entries(place, path, damage)).cast(_entry_schema())
             return
         store = _bytewright.FlowStore(table, read_only=True)
         try:
-            for batch in store._entries(bytes.fromhex(merge["content_id"]), place, path, damage, _ROWS):
+            for batch in store._entries(bytes.fromhex(merge["content_id"]), place, path, damage, ROWS):
                 yield pyarrow.record_batch(batch).cast(_entry_schema())
         finally:
             store.close()
 
 
-def _merged(options, path, table):
+def _merged(options, path, table, how):
     """Merges the flows of a capture into a table; returns the outcome, or only the damage of what is no capture."""
     store = _bytewright.FlowStore._to_count(table)
     try:
-        merge = Capture(opened(path), **options.capture)._merge_flows(store, **options.limits)
+        merge = Capture(opened(path, options.settings.storage), **how)._merge_flows(store, **options.limits)
     except DAMAGE as error:
         merge = {"damage": error}
     finally:

@@ -1,4 +1,4 @@
-"""Captures, and files of Thrift messages, as a data source of Spark's: a partition for each."""
+"""Captures, and files of Thrift messages, as a data source of Spark's."""
 
 import json
 
@@ -6,12 +6,15 @@ from pyspark.sql.datasource import DataSource, DataSourceReader
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
-from ._capture import Capture
+from .._bytewright import excerpt
+from .._errors import ArgumentError
 from ._filters import condition
+from ._listing import captures
 from ._options import Options
-from ._paths import captures, parts
-from ._rows import batches, schema
+from ._rows import schema
+from ._session import Settings, settings_of
 from ._stream import StreamReader
+from ._tasks import planned, rows
 
 #: The metadata of a column of a table of Spark's catalog that has the table's options, because Spark 4.3 keeps no others for sources
 #: in Python.
@@ -42,12 +45,15 @@ class CaptureSource(DataSource):
       of it lacks those rows.
     """
 
+    #: The settings of the session.
+    settings = Settings()
+
     @classmethod
     def name(cls):
         return "bytewright"
 
     def schema(self):
-        options = Options(self.options)
+        options = Options(self.options, self.settings)
         metadata = options.of_table and {_OPTIONS: json.dumps(options.of_table)}
         fields = from_arrow_schema(schema(options)).fields
         return StructType([StructField(field.name, field.dataType, metadata=metadata) for field in fields])
@@ -61,7 +67,29 @@ class CaptureSource(DataSource):
 
     def _options(self, schema):
         stored = next((field.metadata[_OPTIONS] for field in schema.fields if _OPTIONS in field.metadata), "{}")
-        return Options({**json.loads(stored), **self.options})
+        return with_columns(Options({**json.loads(stored), **self.options}, self.settings), schema.names)
+
+    def writer(self, schema, overwrite):
+        raise ArgumentError(
+            "expected to read captures, found a write: take df.write.parquet or saveAsTable of another format, bytewright.spark.write_table "
+            "for flows, or CREATE TABLE ... USING bytewright OPTIONS (path ...) for a table over captures that there are"
+        )
+
+    streamWriter = writer
+
+
+def with_columns(options, names):
+    """The options, for a frame with columns of these names, which somebody may have named by a schema of his own."""
+    if options.rows in ("damage", "entries"):
+        known = schema(options).names
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            raise ArgumentError(f"expected a field ({', '.join(known)}), found {excerpt(unknown[0])}")
+    elif options.rows != "messages" or names != schema(options).names:
+        options.columns = list(names)
+        # The core tells a name that it does not know.
+        schema(options)
+    return options
 
 
 def register(spark, pushdown=False):
@@ -70,7 +98,13 @@ def register(spark, pushdown=False):
     """
     if pushdown:
         spark.conf.set(_PUSHDOWN, "true")
-    spark.dataSource.register(CaptureSource)
+
+    class SessionSource(CaptureSource):
+        """The source with the settings of this session, which is pickled with them."""
+
+        settings = settings_of(spark)
+
+    spark.dataSource.register(SessionSource)
 
 
 class Reader(DataSourceReader):
@@ -84,15 +118,10 @@ class Reader(DataSourceReader):
         self.schema = schema
 
     def partitions(self):
-        paths = captures(self.options.paths)
-        if self.options.rows != "packets":
-            # A flow, and a call, may go on from part to part.
-            return _partitions(paths)
-        found = [(path, part) for path in paths for part in parts(path, self.options.split_bytes)]
-        return [Capture(place, path, part) for place, (path, part) in enumerate(found)]
+        return planned(self.options, captures(self.options.paths, self.options.selection))
 
     def read(self, partition):
-        return batches(self.options, partition.value, partition.path, _arrow(self.schema), partition.part, self.where)
+        return rows(self.options, partition, _arrow(self.schema), self.where)
 
 
 class PushingReader(Reader):
@@ -102,10 +131,6 @@ class PushingReader(Reader):
         if self.options.rows == "packets":
             self.where = condition(filters)
         return filters
-
-
-def _partitions(paths):
-    return [Capture(place, path) for place, path in enumerate(paths)]
 
 
 def _arrow(schema):

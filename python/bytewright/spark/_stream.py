@@ -17,8 +17,9 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxFiles
 
 from .._errors import ArgumentError, Error, file_name
 from ._capture import Capture
-from ._paths import in_folder, size_of
-from ._rows import batches
+from ._listing import present
+from ._paths import size_of
+from ._tasks import packed, rows
 
 #: The version of what an offset holds.
 _VERSION = "2"
@@ -43,8 +44,10 @@ class StreamReader(DataSourceStreamReader):
 
     def latestOffset(self, start, limit):
         before = Offset.from_dict(start)
-        found = [capture for folder in self.options.paths for capture in in_folder(folder)]
-        new = before.new_among(found, time.time() - self.options.min_age if self.options.min_age else None)
+        selection = self.options.selection_of_stream
+        # A capture that was read and changes is told of, however young it is.
+        found = present(self.options.paths, selection._replace(min_age=None))
+        new = before.new_among(found, time.time() - selection.min_age if selection.min_age else None)
         if isinstance(limit, ReadMaxFiles):
             new = new[: limit.max_files]
         return before.after(new, self.options.max_file_age).to_dict() if new else start
@@ -52,12 +55,13 @@ class StreamReader(DataSourceStreamReader):
     def partitions(self, start, end):
         before = Offset.from_dict(start).read
         new = [(path, size) for path, size in Offset.from_dict(end).new if _hash(path) not in before]
-        return [Capture(place, path, size=size) for place, (path, size) in enumerate(new)]
+        return packed(self.options, [Capture(place, path, size) for place, (path, size) in enumerate(new)])
 
     def read(self, partition):
-        _require_size(partition.path, partition.size, size_of(partition.path))
-        yield from batches(self.options, partition.value, partition.path, to_arrow_schema(self.schema, timezone="UTC"))
-        _require_size(partition.path, partition.size, size_of(partition.path))
+        return rows(self.options, partition, to_arrow_schema(self.schema, timezone="UTC"), check=self._check)
+
+    def _check(self, capture):
+        _require_size(capture.path, capture.size, size_of(capture.path, self.options.settings.storage))
 
 
 class Offset:

@@ -11,10 +11,12 @@ from pyspark.sql.types import StructField, StructType
 from .. import _bytewright
 from .._errors import ArgumentError
 from ..table import TreeTable
+from ._listing import captures
 from ._options import Options
-from ._paths import captures
 from ._rows import CAPTURE_KEY, schema
+from ._session import settings_of
 from ._source import register
+from ._tasks import planned
 
 #: Entries that are written to a table together.
 _WRITTEN = 8_192
@@ -44,14 +46,16 @@ def flows(spark, paths, **options):
     paths = [paths] if isinstance(paths, str) else [str(path) for path in paths]
     options = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items() if value is not None}
     reader = spark.read.format("bytewright").options(**{**options, "rows": "entries"})
-    return merged(reader.load(paths), _merging_tasks(spark, len(captures(paths))))
+    asked = Options({**options, "rows": "entries"}, settings_of(spark))
+    return merged(reader.load(paths), _merging_tasks(spark, asked, captures(paths, asked.selection)))
 
 
-def _merging_tasks(spark, capture_count):
-    """Returns the number of tasks that merge the flows of captures; None if the session says it."""
+def _merging_tasks(spark, options, found):
+    """Returns the number of tasks that merge the flows of captures, no more than read them; None if the session says it."""
     if spark.conf.get(_SHUFFLE_PARTITIONS, None) is not None:
         return None
-    return min(max(capture_count // _CAPTURES_MERGED, 2), _MERGING_TASKS_MAX)
+    reading = len(planned(options, found))
+    return min(max(min(len(found) // _CAPTURES_MERGED, reading), 2), _MERGING_TASKS_MAX)
 
 
 def merged(entries, tasks=None):

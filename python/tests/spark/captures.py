@@ -36,9 +36,13 @@ def pcap(chance, count, start=1_700_000_000_000_000_000):
     data, time = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65_535, 1)], start
     for _ in range(count):
         time += chance.randrange(2_000_000)
-        frame = packet(chance)
-        data.append(struct.pack("<IIII", time // 10**9, time % 10**9, len(frame), len(frame)) + frame)
+        data.append(record(time // 10**9, packet(chance), time % 10**9))
     return b"".join(data)
+
+
+def record(seconds, frame, nanos=0):
+    """A record of a capture of format pcap."""
+    return struct.pack("<IIII", seconds, nanos, len(frame), len(frame)) + frame
 
 
 def pcapng(chance, count):

@@ -242,8 +242,9 @@ def test_a_large_plain_capture_is_read_in_parts(spark, tmp_path):
 def test_packets_outside_of_the_times_of_a_query_do_not_reach_spark(spark, paths):
     from pyspark.sql.datasource import GreaterThan
 
+    from bytewright.spark._capture import Capture, Task
     from bytewright.spark._options import Options
-    from bytewright.spark._source import Capture, PushingReader
+    from bytewright.spark._source import PushingReader
 
     times = sorted(packet.ts for packet in bytewright.Capture(paths[0]))
     middle = EPOCH.replace(tzinfo=datetime.timezone.utc) + datetime.timedelta(microseconds=times[len(times) // 2] // 1000)
@@ -251,14 +252,20 @@ def test_packets_outside_of_the_times_of_a_query_do_not_reach_spark(spark, paths
     reader = PushingReader(Options(options), read(spark, paths[0], **options).schema)
     condition = GreaterThan(("ts",), middle)
     assert reader.pushFilters([condition]) == [condition]
-    rows = sum(len(batch) for batch in reader.read(Capture(0, paths[0])))
+    rows = sum(len(batch) for batch in reader.read(Task([Capture(0, paths[0])])))
     assert rows == sum(ts >= times[len(times) // 2] // 1000 * 1000 for ts in times) < len(times)
 
 
 @pytest.mark.parametrize("options,message", [
     ({"rows": "frames"}, "expected rows to be packets, flows, calls, messages, damage or entries, found frames"),
     ({"mode": "x"}, "expected mode to be permissive or failfast, found x"),
-    ({"colums": "ts"}, "expected an option .*, found colums"),
+    ({"colums": "ts"}, "expected an option .*pathGlobFilter.*, found colums; did you mean columns"),
+    ({"pathGlobFiltre": "*"}, "did you mean pathGlobFilter"),
+    ({"modifiedAfter": "yesterday"}, "expected modifiedAfter to be a time, such as .*, found yesterday"),
+    ({"modifiedAfter": "2026-01-01", "timeZone": "Mars/Base"}, "expected timeZone to be a zone of this system"),
+    ({"mode": "failfast", "ignoreCorruptFiles": "true"}, "expected mode or ignoreCorruptFiles"),
+    ({"recursiveFileLookup": "maybe"}, "expected recursiveFileLookup to be true or false, found maybe"),
+    ({"split_bytes": "many"}, "expected split_bytes to be a number, found many"),
     ({"columns": "src_prot"}, "did you mean src_port"),
     ({"jobs": "many"}, r'expected jobs to be an integer, found \\?"many'),
 ])  # fmt: skip

@@ -15,11 +15,12 @@ import time
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxFiles
+from pyspark.sql.types import StructType
 from test_totals import entries
 
 import bytewright
 from bytewright.spark._options import Options
-from bytewright.spark._paths import Found
+from bytewright.spark._listing import Found
 from bytewright.spark._stream import Offset, StreamReader
 
 PROGRAM = pathlib.Path(__file__).parent / "streaming.py"
@@ -79,11 +80,11 @@ def test_a_driver_that_is_killed_and_started_again_counts_each_capture_once(path
 
 
 def reader(folder, **options):
-    return StreamReader(Options({"path": str(folder), "min_age": "0", **options}), None)
+    return StreamReader(Options({"path": str(folder), "min_age": "0", **options}), StructType())
 
 
 def new(stream, start, end):
-    return [pathlib.Path(capture.path).name for capture in stream.partitions(start, end)]
+    return [pathlib.Path(capture.path).name for task in stream.partitions(start, end) for capture in task.captures]
 
 
 def test_an_offset_says_what_was_read_and_not_what_is_there(tmp_path):
@@ -146,10 +147,10 @@ def test_a_capture_that_changes_before_its_task_is_not_read(tmp_path):
     (tmp_path / "a.pcap").write_bytes(b"1")
     stream = reader(tmp_path)
     begin = stream.initialOffset()
-    (capture,) = stream.partitions(begin, stream.latestOffset(begin, ReadAllAvailable()))
+    (task,) = stream.partitions(begin, stream.latestOffset(begin, ReadAllAvailable()))
     (tmp_path / "a.pcap").write_bytes(b"12")
     with pytest.raises(bytewright.Error, match="with 1 bytes, found 2 bytes; move captures into the folder"):
-        list(stream.read(capture))
+        list(stream.read(task))
 
 
 def test_a_checkpoint_of_another_version_is_refused(tmp_path):
