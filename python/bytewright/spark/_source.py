@@ -31,15 +31,22 @@ class CaptureSource(DataSource):
       "entries" for what `flows` adds up.
     - `columns`: the names of the columns, with commas between; `file` is the capture's path. Some common ones where none is named.
     - `mode`: "permissive" ends a damaged capture where the damage is; "failfast" fails.
-    - `filter`, `flow`, `inner`, `jobs`, `idle_timeout`, `active_timeout`, `max_flows`: those of `bytewright.Capture` and its `flows`.
+    - `filter`, `flow`, `inner`, `vxlan_port`, `jobs`, `idle_timeout`, `active_timeout`, `max_flows`, `features`: those of
+      `bytewright.Capture` and its `flows`. `jobs` are the cores of a task where nothing is said, and for a large capture with a task of
+      its own also those of the worker that have none.
+    - `index`, `index_dir`: "true" has the driver make an index of each large capture, unless there is one, so that several tasks read its
+      packets; the folder of indexes, where they are not beside the captures.
+    - `ignoreCorruptFiles`, `ignoreMissingFiles`, `pathGlobFilter`, `recursiveFileLookup`, `modifiedAfter`, `modifiedBefore`, `timeZone`,
+      `maxFilesPerTrigger`: those of Spark's own file sources. The first says the `mode`.
     - `idl`, `type`, `protocol`, `framed`: of messages. The path of an IDL file that each worker has, or its text; the struct of it that
       the messages are; "binary" or "compact"; and "false" if no length comes before each. `columns` are paths, as for
       `bytewright.thrift.columns`, and all fields of the struct where none is named: of others nothing is decoded.
-    - `split_bytes`: packets of a plain pcap file that is larger are read in parts of this size, a partition for each; 256 MiB where
-      nothing is said. The driver looks for where the records begin, so it needs the file, too.
-    - `min_age`, `max_file_age`, `max_files`: of a stream. A capture is read when it did not change for so many seconds (30); captures
-      that are so many seconds older than the newest one that was read (604800, a week) are no new ones; and a batch has
-      at most so many captures, the oldest first.
+    - `split_bytes`: bytes of captures for each task, in place of what the session says of files (spark.sql.files.maxPartitionBytes).
+      Packets of larger captures are read in parts of this size if they have an index or are plain pcap files, whose records the driver
+      looks for then; without the option, of plain pcap files from 256 MiB on.
+    - `min_age`: a capture is read when it did not change for so many seconds; 30 of a stream, else 0.
+    - `max_file_age`, `max_files`: of a stream. Captures that are so many seconds older than the newest one that was read (604800, a
+      week) are no new ones; and a batch has at most so many captures, the oldest first.
     - `pushdown`: "true" has the core leave out packets that a query does not want, where `register` was told `pushdown=True`. It
       is for data frames that are used once: Spark keeps what the first query of a data frame handed down, and a later query
       of it lacks those rows.
