@@ -125,6 +125,12 @@ class Reader(DataSourceReader):
         self.schema = schema
 
     def partitions(self):
+        if not self.options.paths:
+            # Spark keeps the options of a table of its catalog only where the source says the columns.
+            raise ArgumentError(
+                "expected a path, found none: take load(path), or CREATE TABLE ... USING bytewright OPTIONS (path ..., columns ...) without "
+                "a list of columns"
+            )
         return planned(self.options, captures(self.options.paths, self.options.selection))
 
     def read(self, partition):

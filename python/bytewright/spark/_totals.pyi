@@ -19,6 +19,16 @@ def flows(
     idle_timeout: float | None = None,
     active_timeout: float | None = None,
     max_flows: int | None = None,
+    split_bytes: int | str | None = None,
+    index_dir: str | None = None,
+    min_age: float | None = None,
+    pathGlobFilter: str | None = None,
+    recursiveFileLookup: bool | None = None,
+    modifiedAfter: str | None = None,
+    modifiedBefore: str | None = None,
+    timeZone: str | None = None,
+    ignoreCorruptFiles: bool | None = None,
+    ignoreMissingFiles: bool | None = None,
 ) -> _Flows: ...
 def merged(entries: DataFrame, tasks: int | None = None) -> _Flows: ...
 def write_table(flows: DataFrame, path: str | PathLike[str]) -> int: ...

@@ -26,10 +26,11 @@ class MarkingReader(Reader):
 
     def read(self, partition):
         import bytewright.spark._rows
+        import bytewright.spark._tasks
 
-        bytewright.spark._rows._ROWS = 8
+        bytewright.spark._rows.ROWS = bytewright.spark._tasks.ROWS = 8
         batches = iter(super().read(partition))
-        if partition.value == MARKED:
+        if partition.captures[0].place == MARKED:
             first, second = next(batches), next(batches)
             yield first
             # Spark asks for more: it has taken the first batch.

@@ -158,6 +158,12 @@ def test_tables_of_the_catalog_are_read_and_a_write_says_what_to_do(spark, paths
         assert spark.table("filtered").count() == 300
     finally:
         spark.sql("DROP TABLE filtered")
+    spark.sql(f"CREATE TABLE listed (ttl int) USING bytewright OPTIONS (path '{paths[0]}')")
+    try:
+        with pytest.raises(PySparkException, match="expected a path, found none: .* without a list of columns"):
+            spark.table("listed").count()
+    finally:
+        spark.sql("DROP TABLE listed")
 
 
 @pytest.mark.parametrize("path,message", [

@@ -79,7 +79,9 @@ def partitions(frame):
 
 
 def test_a_task_merges_eight_captures_but_where_the_session_says_how_many(spark, paths, expected):
-    assert len(paths) == 40 and partitions(bytewright.spark.flows(spark, paths)) == 5
+    assert len(paths) == 40 and partitions(bytewright.spark.flows(spark, paths, split_bytes="65536")) == 5
+    # Two tasks read all of them.
+    assert partitions(bytewright.spark.flows(spark, paths)) == 2
     assert partitions(bytewright.spark.flows(spark, paths[0])) == 2
     spark.conf.set("spark.sql.shuffle.partitions", "3")
     spark.conf.set("spark.sql.adaptive.enabled", "false")
