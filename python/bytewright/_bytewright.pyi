@@ -813,6 +813,24 @@ class Flow:
     @property
     def http_host(self) -> str | None:
         """Host header of the initiator's first HTTP/1 request."""
+    @property
+    def ip_bytes(self) -> int | None:
+        """Bytes of the initiator's IP packets, as their headers state them."""
+    @property
+    def rev_ip_bytes(self) -> int | None:
+        """Bytes of the IP packets back to the initiator, as their headers state them."""
+    @property
+    def payload_bytes(self) -> int | None:
+        """Bytes after the headers of TCP, UDP or SCTP from the initiator, those that were sent again too; null of other protocols."""
+    @property
+    def rev_payload_bytes(self) -> int | None:
+        """Bytes after the headers of TCP, UDP or SCTP back to the initiator."""
+    @property
+    def stream_bytes(self) -> int | None:
+        """Bytes of the initiator's TCP stream by its sequence numbers: each once, and those that were not captured too."""
+    @property
+    def rev_stream_bytes(self) -> int | None:
+        """Bytes of the TCP stream back to the initiator by its sequence numbers."""
     def to_dict(self) -> dict[str, int | str | None]: ...
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, _memo: Any, /) -> Self: ...

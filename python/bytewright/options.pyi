@@ -50,7 +50,7 @@ class _FlowsOptions(TypedDict, total=False):
     idle_timeout: float | None
     active_timeout: float | None
     max_flows: int | None
-    features: Literal["none", "tcp", "lengths", "names", "all"] | None
+    features: Literal["none", "tcp", "lengths", "names", "bytes", "all"] | None
     where: str | None
 
 class _CallsOptions(TypedDict, total=False):

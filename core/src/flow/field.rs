@@ -78,6 +78,12 @@ record_fields! { "A field of a flow." "flows" FlowField {
     Ja4 "ja4" optional DataType::Text, "JA4 fingerprint of the ClientHello, which may come in several packets.";
     DnsQuery "dns_query" optional DataType::Text, "Name in the first DNS question of the initiator over UDP.";
     HttpHost "http_host" optional DataType::Text, "Host header of the initiator's first HTTP/1 request.";
+    IpBytes "ip_bytes" optional DataType::U64, "Bytes of the initiator's IP packets, as their headers state them.";
+    RevIpBytes "rev_ip_bytes" optional DataType::U64, "Bytes of the IP packets back to the initiator, as their headers state them.";
+    PayloadBytes "payload_bytes" optional DataType::U64, "Bytes after the headers of TCP, UDP or SCTP from the initiator, those that were sent again too; null of other protocols.";
+    RevPayloadBytes "rev_payload_bytes" optional DataType::U64, "Bytes after the headers of TCP, UDP or SCTP back to the initiator.";
+    StreamBytes "stream_bytes" optional DataType::U64, "Bytes of the initiator's TCP stream by its sequence numbers: each once, and those that were not captured too.";
+    RevStreamBytes "rev_stream_bytes" optional DataType::U64, "Bytes of the TCP stream back to the initiator by its sequence numbers.";
 } }
 
 /// The first of the fields that are features.
@@ -88,6 +94,9 @@ const FIRST_OF_LENGTHS: usize = FlowField::MinLength as usize;
 
 /// The first of the names.
 const FIRST_OF_NAMES: usize = FlowField::TlsSni as usize;
+
+/// The first of the bytes by layer.
+const FIRST_OF_BYTES: usize = FlowField::IpBytes as usize;
 
 impl FlowField {
     /// The fields that `flows` gives when it is not told which: those that every flow has.
@@ -102,7 +111,8 @@ impl FlowField {
         FeatureSet {
             tcp: (FIRST_FEATURE..FIRST_OF_LENGTHS).contains(&place),
             lengths: (FIRST_OF_LENGTHS..FIRST_OF_NAMES).contains(&place),
-            names: place >= FIRST_OF_NAMES,
+            names: (FIRST_OF_NAMES..FIRST_OF_BYTES).contains(&place),
+            bytes: place >= FIRST_OF_BYTES,
         }
     }
 

@@ -82,7 +82,7 @@ fn decoded(number: u64, sent: &Sent) -> (Packet, Vec<u8>) {
 
 /// The flow of a connection.
 fn flow_of(sent: &[Sent]) -> Flow {
-    let features = FeatureSet { tcp: true, lengths: true, names: true };
+    let features = FeatureSet { tcp: true, lengths: true, names: true, bytes: true };
     let mut table = FlowTable::new(FlowOptions { features, ..FlowOptions::default() });
     for (number, sent) in sent.iter().enumerate() {
         let (packet, bytes) = decoded(number as u64 + 1, sent);
@@ -394,6 +394,58 @@ fn a_name_that_is_longer_than_names_are_is_left_out() {
         let told = told_of(&[carrying(20, 101, request.as_bytes())], &[FlowField::HttpHost]);
         assert_eq!(told, if is_kept { host } else { String::new() });
     }
+}
+
+const BYTES: &[FlowField] = &[
+    FlowField::IpBytes,
+    FlowField::RevIpBytes,
+    FlowField::PayloadBytes,
+    FlowField::RevPayloadBytes,
+    FlowField::StreamBytes,
+    FlowField::RevStreamBytes,
+];
+
+#[test]
+fn bytes_are_told_by_layer_each_way() {
+    let sent = [client(20, ACK, 101, 501, 100), server(21, ACK, 501, 201, 30)];
+    // Each header of IP and of TCP has 20 bytes; the handshake has two segments there and one back.
+    assert_eq!(told_of(&sent, BYTES), "220 110 100 30 100 30");
+}
+
+#[test]
+fn a_stream_has_what_was_sent_again_once_and_what_was_not_captured_too() {
+    let again = [client(20, ACK, 101, 501, 100), client(300, ACK, 101, 501, 100)];
+    assert_eq!(told_of(&again, &BYTES[2..5]), "200 0 100");
+    let gap = [client(20, ACK, 101, 501, 100), client(21, ACK, 301, 501, 100)];
+    assert_eq!(told_of(&gap, &BYTES[2..5]), "200 0 300");
+    let filled = [client(20, ACK, 201, 501, 100), client(21, ACK, 101, 501, 100)];
+    assert_eq!(told_of(&filled, &BYTES[2..5]), "200 0 200");
+}
+
+#[test]
+fn marks_of_a_connection_are_no_bytes_of_its_stream() {
+    let sent = [
+        client(20, ACK, 101, 501, 100),
+        client(21, FIN | ACK, 201, 501, 0),
+        client(22, FIN | ACK, 201, 501, 0),
+        server(23, FIN | ACK, 501, 202, 10),
+        client(24, RST, 9_000, 0, 0),
+    ];
+    assert_eq!(told_of(&sent, &BYTES[4..]), "100 10");
+    let reopened = [
+        client(20, ACK, 101, 501, 100),
+        client(25, SYN, 70_000, 0, 0),
+        client(26, SYN, 70_000, 0, 0),
+        client(27, ACK, 70_001, 1, 5),
+        client(28, SYN, 70_000, 0, 0),
+    ];
+    assert_eq!(told_of(&reopened, &BYTES[4..5]), "105");
+}
+
+#[test]
+fn a_stream_goes_on_behind_the_highest_number() {
+    let sent = [client(0, ACK, u32::MAX - 9, 1, 10), client(1, ACK, 0, 1, 10)];
+    assert_eq!(told(&flow_of(&sent), &BYTES[4..5]), "20");
 }
 
 #[test]

@@ -277,7 +277,7 @@ Flows that are open at one time; above it the quietest end early. Value: integer
 =item features
 
 Features of each flow beside its sums and those that fields ask for. Value: C<none>, C<tcp>, C<lengths>, C<names>,
-C<all>; default: none.
+C<bytes>, C<all>; default: none.
 
 =item where
 

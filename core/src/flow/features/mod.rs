@@ -1,8 +1,9 @@
 //! Features of a flow, counted beside its sums where somebody asks for them: the course of its TCP connection, the spread of its
-//! packets over lengths and times, and names in its first packets.
+//! packets over lengths and times, names in its first packets, and its bytes by layer.
 //!
 //! An open flow has a [`FeatureCounts`]; its end makes [`FlowFeatures`] of it, one value for each field.
 
+mod amounts;
 mod history;
 mod lengths;
 mod spread;
@@ -12,6 +13,7 @@ mod value;
 
 use std::str::FromStr;
 
+use self::amounts::Amounts;
 use self::history::History;
 use self::lengths::Lengths;
 use self::tcp::{SegmentFacts, TcpAnalysis};
@@ -32,14 +34,18 @@ pub struct FeatureSet {
     pub lengths: bool,
     /// Names and fingerprints in the first packets.
     pub names: bool,
+    /// Bytes of IP packets, of payloads and of TCP's streams.
+    pub bytes: bool,
 }
 
 impl FeatureSet {
     /// No features.
-    pub const NONE: FeatureSet = FeatureSet { tcp: false, lengths: false, names: false };
+    pub const NONE: FeatureSet =
+        FeatureSet { tcp: false, lengths: false, names: false, bytes: false };
 
     /// The sets' names, and that of all of them.
-    pub(super) const NAMES: &'static [&'static str] = &["none", "tcp", "lengths", "names", "all"];
+    pub(super) const NAMES: &'static [&'static str] =
+        &["none", "tcp", "lengths", "names", "bytes", "all"];
 
     /// The sets that fields are of.
     pub fn of(fields: impl IntoIterator<Item = FlowField>) -> FeatureSet {
@@ -53,17 +59,20 @@ impl FeatureSet {
             tcp: self.tcp || other.tcp,
             lengths: self.lengths || other.lengths,
             names: self.names || other.names,
+            bytes: self.bytes || other.bytes,
         }
     }
 
     /// The sets as bits, of which [`FeatureSet::of_bits`] makes them.
     pub fn bits(self) -> u8 {
-        u8::from(self.tcp) | u8::from(self.lengths) << 1 | u8::from(self.names) << 2
+        let sets = [self.tcp, self.lengths, self.names, self.bytes];
+        sets.into_iter().rev().fold(0, |bits, set| bits << 1 | u8::from(set))
     }
 
     /// The sets of these bits; none if there are others among them.
     pub fn of_bits(bits: u8) -> Option<FeatureSet> {
-        let set = FeatureSet { tcp: bits & 1 != 0, lengths: bits & 2 != 0, names: bits & 4 != 0 };
+        let has = |place: u8| bits >> place & 1 != 0;
+        let set = FeatureSet { tcp: has(0), lengths: has(1), names: has(2), bytes: has(3) };
         (set.bits() == bits).then_some(set)
     }
 
@@ -88,7 +97,12 @@ impl FromStr for FeatureSet {
         }
         let is_all = name == "all";
         let has = |set| is_all || name == set;
-        Ok(FeatureSet { tcp: has("tcp"), lengths: has("lengths"), names: has("names") })
+        Ok(FeatureSet {
+            tcp: has("tcp"),
+            lengths: has("lengths"),
+            names: has("names"),
+            bytes: has("bytes"),
+        })
     }
 }
 
@@ -97,6 +111,7 @@ const _: () = {
     let ranges = 2 * unacknowledged::RANGES_MAX * size_of::<(u32, u32)>();
     assert!(size_of::<(TcpAnalysis, History)>() + ranges + history::LETTERS_MAX <= 1126);
     assert!(size_of::<Lengths>() + lengths::FIRST_BYTES_MAX <= 1228);
+    assert!(size_of::<Amounts>() <= 128);
 };
 
 /// The features of one open flow so far. Endpoint 0 and 1 are those of its key.
@@ -105,6 +120,7 @@ pub(super) struct FeatureCounts {
     tcp: Option<Box<(TcpAnalysis, History)>>,
     lengths: Option<Box<Lengths>>,
     names: Option<Box<ConversationNames>>,
+    bytes: Option<Box<Amounts>>,
 }
 
 impl FeatureCounts {
@@ -113,6 +129,7 @@ impl FeatureCounts {
             tcp: set.tcp.then(Box::default),
             lengths: set.lengths.then(Box::default),
             names: set.names.then(Box::default),
+            bytes: set.bytes.then(Box::default),
         }
     }
 
@@ -138,6 +155,9 @@ impl FeatureCounts {
         if let Some(names) = self.names.as_mut().filter(|_| from == initiator) {
             names.add(packet, captured);
         }
+        if let Some(bytes) = &mut self.bytes {
+            bytes.add(from, packet);
+        }
     }
 
     /// Bytes of a ClientHello that is not whole.
@@ -159,7 +179,8 @@ impl FeatureCounts {
             .names
             .as_ref()
             .map_or(0, |names| size_of::<ConversationNames>() + names.memory_bytes());
-        tcp + names + self.lengths.as_ref().map_or(0, |_| size_of::<Lengths>())
+        let lengths = self.lengths.as_ref().map_or(0, |_| size_of::<Lengths>());
+        tcp + names + lengths + self.bytes.as_ref().map_or(0, |_| size_of::<Amounts>())
     }
 
     /// The features of the flow, which has ended.
@@ -169,6 +190,7 @@ impl FeatureCounts {
             tcp: self.tcp.is_some(),
             lengths: self.lengths.is_some(),
             names: self.names.is_some(),
+            bytes: self.bytes.is_some(),
         };
         FlowFeatures::new(set, FlowField::FEATURES.iter().map(value).collect())
     }
@@ -184,6 +206,7 @@ impl FeatureCounts {
                 lengths.value(field, initiator)
             }
             FeatureCounts { names: Some(names), .. } if set.names => name_of(field, names),
+            FeatureCounts { bytes: Some(bytes), .. } if set.bytes => bytes.value(field, initiator),
             _ => FeatureValue::None,
         }
     }

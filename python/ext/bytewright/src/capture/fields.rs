@@ -128,6 +128,12 @@ macro_rules! flow_fields {
             ja4 Ja4,
             dns_query DnsQuery,
             http_host HttpHost,
+            ip_bytes IpBytes,
+            rev_ip_bytes RevIpBytes,
+            payload_bytes PayloadBytes,
+            rev_payload_bytes RevPayloadBytes,
+            stream_bytes StreamBytes,
+            rev_stream_bytes RevStreamBytes,
         } $($more)* }
     };
 }
