@@ -5,6 +5,7 @@ mod columns;
 mod cut;
 mod habits;
 mod jobs;
+mod log;
 mod named;
 mod question;
 mod report;
@@ -28,6 +29,7 @@ pub(crate) use columns::ColumnsArgs;
 pub(crate) use cut::CutArgs;
 pub(crate) use habits::{explain, filter_among};
 pub(crate) use jobs::Jobs;
+pub(crate) use log::LogArgs;
 use named::NamedArgs;
 pub(crate) use question::{NumbersOnly, QuestionArgs};
 pub(crate) use report::ReportArgs;
@@ -51,6 +53,7 @@ Examples:
   bytewright packets trace.pcap.gz --group-by dst_port --sum length --every 1m --top 5
   bytewright endpoints trace.pcap.gz --top 10
   bytewright flows trace.pcap.gz --where 'dst_port == 443 and duration > 5s'
+  bytewright flows trace.pcap.gz --as zeek -o conn.log
   bytewright packets trace.pcap.gz --parquet packets.parquet
   bytewright flows --interface eth0 --idle-timeout 5
   tcpdump -U -i any -w - | bytewright packets - --limit 100
@@ -170,6 +173,9 @@ pub(crate) struct FlowsArgs {
 
     #[command(flatten)]
     pub(crate) format: Format,
+
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 
     #[command(flatten)]
     pub(crate) units: Units,

@@ -1,6 +1,7 @@
 //! `bytewright flows`: packets summed up by conversation, printed or merged into a table file.
 
 mod busiest;
+mod log;
 mod top;
 
 use std::io;
@@ -12,7 +13,7 @@ use bytewright::flow::{Flow, FlowField};
 use bytewright::input::CaptureOptions;
 use bytewright::sums::FlowStore;
 
-use crate::args::{FlowsArgs, Reader};
+use crate::args::{self, FlowsArgs, Reader};
 use crate::ask::Listing;
 use crate::fields;
 use crate::merge::{MergedCapture, Target, counted};
@@ -20,6 +21,7 @@ use crate::packets::capture_options;
 use crate::question::Question;
 use crate::rows::Rows;
 use crate::session::{STDIN, Session};
+use log::FlowLog;
 use top::Top;
 
 /// Fields of a flow that people see: those that fit a wide terminal.
@@ -41,6 +43,11 @@ const FOR_PEOPLE: &[FlowField] = &[
 const GIVEN_UP: &[&str] = &["duration", "ts", "rev_packets", "packets"];
 
 pub(crate) fn run(args: &FlowsArgs, session: &mut Session) -> io::Result<()> {
+    if let Some(message) = log::refusal(args, session.output.is_terminal()) {
+        let kind = clap::error::ErrorKind::ArgumentConflict;
+        session.usage(&args::usage("flows", kind, &message));
+        return Ok(());
+    }
     if let Some(table) = &args.from {
         return print_stored(table, args, session);
     }
@@ -147,6 +154,9 @@ impl FlowsArgs {
 
 /// The fields that are printed; none once the error is told.
 fn fields_shown(args: &FlowsArgs, reader: Reader, session: &mut Session) -> Option<Vec<FlowField>> {
+    if let Some(format) = args.log.format() {
+        return Some(format.features().to_vec());
+    }
     if let Some(names) = &args.fields {
         let places = fields::places(names, &FlowField::SCHEMA, "flows", session)?;
         return Some(places.into_iter().map(|place| FlowField::ALL[place]).collect());
@@ -157,10 +167,17 @@ fn fields_shown(args: &FlowsArgs, reader: Reader, session: &mut Session) -> Opti
     Some(of_every_flow.iter().chain(features).copied().collect())
 }
 
+/// Form of flows that are written.
+enum Written {
+    Rows(Rows),
+    /// The words of another program.
+    Log(Box<FlowLog>),
+}
+
 /// Flows on their way to the output: at once, or the largest at the end.
 struct Listed {
     fields: Vec<FlowField>,
-    rows: Rows,
+    written: Written,
     top: Option<Top>,
     question: Question,
 }
@@ -176,11 +193,18 @@ impl Listed {
             Err(error) => return session.report(&error).map(|()| None),
         };
         let inputs = args.from.as_ref().map_or(args.files.as_slice(), slice::from_ref);
-        let filter = args.selection.filter();
-        let rows = args.columns.rows(question.schema(), args.format, inputs, filter, session)?;
+        let written = match args.log.format() {
+            Some(format) => {
+                FlowLog::new(format, args, inputs, session)?.map(Box::new).map(Written::Log)
+            }
+            None => {
+                let (schema, filter) = (question.schema(), args.selection.filter());
+                let rows = args.columns.rows(schema, args.format, inputs, filter, session)?;
+                rows.map(|rows| Written::Rows(rows.giving_up(GIVEN_UP)))
+            }
+        };
         let top = args.top.map(|count| Top::new(count, args.by));
-        let rows = rows.map(|rows| rows.giving_up(GIVEN_UP));
-        Ok(rows.map(|rows| Listed { fields, rows, top, question }))
+        Ok(written.map(|written| Listed { fields, written, top, question }))
     }
 
     /// The fields that it prints or looks at.
@@ -202,7 +226,12 @@ impl Listed {
     }
 
     fn print(&mut self, flow: &Flow, session: &mut Session) -> io::Result<()> {
-        self.rows.push(&mut session.output, |column| flow.value(self.fields[column]))
+        match &mut self.written {
+            Written::Rows(rows) => {
+                rows.push(&mut session.output, |column| flow.value(self.fields[column]))
+            }
+            Written::Log(log) => log.push(flow, session),
+        }
     }
 
     fn finish(mut self, session: &mut Session) -> io::Result<()> {
@@ -210,8 +239,13 @@ impl Listed {
         for flow in &top {
             self.print(flow, session)?;
         }
-        self.question.finish(&mut self.rows, &mut session.output)?;
-        self.rows.finish(session)
+        match self.written {
+            Written::Rows(mut rows) => {
+                self.question.finish(&mut rows, &mut session.output)?;
+                rows.finish(session)
+            }
+            Written::Log(log) => log.finish(session),
+        }
     }
 }
 
@@ -224,6 +258,9 @@ impl Listing for Listed {
     }
 
     fn flush(&mut self, session: &mut Session) -> io::Result<()> {
-        self.rows.flush(&mut session.output)
+        match &mut self.written {
+            Written::Rows(rows) => rows.flush(&mut session.output),
+            Written::Log(log) => log.flush(session),
+        }
     }
 }

@@ -1060,6 +1060,48 @@ module Bytewright
     # Host header of the initiator's first HTTP/1 request.
 
     ##
+    # :method: ip_bytes
+    # :call-seq:
+    #   ip_bytes() -> Integer?
+    #
+    # Bytes of the initiator's IP packets, as their headers state them.
+
+    ##
+    # :method: rev_ip_bytes
+    # :call-seq:
+    #   rev_ip_bytes() -> Integer?
+    #
+    # Bytes of the IP packets back to the initiator, as their headers state them.
+
+    ##
+    # :method: payload_bytes
+    # :call-seq:
+    #   payload_bytes() -> Integer?
+    #
+    # Bytes after the headers of TCP, UDP or SCTP from the initiator, those that were sent again too; null of other protocols.
+
+    ##
+    # :method: rev_payload_bytes
+    # :call-seq:
+    #   rev_payload_bytes() -> Integer?
+    #
+    # Bytes after the headers of TCP, UDP or SCTP back to the initiator.
+
+    ##
+    # :method: stream_bytes
+    # :call-seq:
+    #   stream_bytes() -> Integer?
+    #
+    # Bytes of the initiator's TCP stream by its sequence numbers: each once, and those that were not captured too.
+
+    ##
+    # :method: rev_stream_bytes
+    # :call-seq:
+    #   rev_stream_bytes() -> Integer?
+    #
+    # Bytes of the TCP stream back to the initiator by its sequence numbers.
+
+    ##
     # :method: []
     # :call-seq:
     #   [](Symbol) -> value

@@ -8,10 +8,13 @@ use clap::Args as ArgGroup;
 
 use super::named::NamedArgs;
 
+/// The group of the options that name a file for the output.
+pub(super) const FILE: &str = "file";
+
 /// A file of columns in the place of printed rows.
 #[derive(Debug, ArgGroup)]
 #[command(
-    mut_arg("force", |it| it.requires("parquet")),
+    mut_arg("force", |it| it.requires(FILE)),
     mut_arg("timestamps", |it| it.requires("parquet")),
     mut_arg("signed", |it| it.requires("parquet")),
     mut_arg("addresses", |it| it.requires("parquet"))
@@ -19,7 +22,7 @@ use super::named::NamedArgs;
 pub(crate) struct ColumnsArgs {
     /// Write the rows to this Parquet file instead of printing them. It replaces an older file
     /// when it is complete.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv", "csv_safe"])]
+    #[arg(long, value_name = "FILE", group = FILE, conflicts_with_all = ["json", "csv", "csv_safe"])]
     pub(crate) parquet: Option<PathBuf>,
 
     #[command(flatten)]

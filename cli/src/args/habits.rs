@@ -14,7 +14,7 @@ const OPTIONS: &[(&str, Option<&str>, &str)] = &[
     ("-r", Some("filter"), "captures are named without an option"),
     ("-i", Some("interface"), "packets of a network interface are read with --interface NAME"),
     ("-c", Some("limit"), "reading ends after N packets with --limit N"),
-    ("-w", Some("output"), "the new capture is named with -o FILE"),
+    ("-w", Some("anonymize"), "the new capture is named with -o FILE"),
     ("-w", Some("filter"), "a capture is written by `bytewright cut FILE... -o NEW`"),
     ("-s", Some("snaplen"), "packets are cut with --snaplen BYTES"),
     ("-f", Some("filter"), "a libpcap expression follows --filter"),

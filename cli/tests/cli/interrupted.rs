@@ -43,8 +43,12 @@ fn send(signal: &str, child: &Child) {
 fn a_signal_leaves_the_older_file_and_no_other() {
     let folder = Folder::new();
     folder.write("in.pcap", &long());
-    let runs = [&["cut", "in.pcap", "-o", "out"][..], &["packets", "in.pcap", "--parquet", "out"]];
-    for (run, ending) in runs.iter().zip([".pcapng.zst", ".parquet"]) {
+    let runs = [
+        &["cut", "in.pcap", "-o", "out"][..],
+        &["packets", "in.pcap", "--parquet", "out"],
+        &["flows", "in.pcap", "--as", "ipfix", "-o", "out"],
+    ];
+    for (run, ending) in runs.iter().zip([".pcapng.zst", ".parquet", ".ipfix"]) {
         let name = format!("out{ending}");
         let args: Vec<_> = run.iter().map(|arg| if *arg == "out" { &name } else { *arg }).collect();
         for signal in ["INT", "TERM", "HUP", "KILL"] {
@@ -98,13 +102,14 @@ fn a_signal_takes_a_file_away_that_has_to_have_a_name() {
     let folder = Folder::new();
     folder.write("in.pcap", &long());
     let runs = [
-        ["cut", "in.pcap", "-o", "out.pcapng.zst"],
-        ["packets", "in.pcap", "--parquet", "out.parquet"],
+        &["cut", "in.pcap", "-o", "out.pcapng.zst"][..],
+        &["packets", "in.pcap", "--parquet", "out.parquet"],
+        &["flows", "in.pcap", "--as", "zeek", "-o", "conn.log"],
     ];
     for args in runs {
         for signal in ["INT", "TERM", "HUP"] {
             let mut command = Command::new(without_proc[0]);
-            let program = folder.command(&args);
+            let program = folder.command(args);
             command.args(&without_proc[1..]).arg(program.get_program()).args(program.get_args());
             command.current_dir(folder.path(""));
             let mut child = command.spawn().unwrap();

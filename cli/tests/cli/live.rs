@@ -58,6 +58,7 @@ fn a_signal_ends_a_pipe_with_the_answer_for_what_was_there() {
     for (signal, args) in [
         ("INT", &["flows", "-", "--csv"][..]),
         ("TERM", &["flows", "-", "--csv"]),
+        ("INT", &["flows", "-", "--as", "zeek-json"]),
         ("INT", &["flows", "-", "--csv", "--group-by", "dst_port", "--sum", "packets"]),
         ("INT", &["packets", "-", "--csv"]),
         ("INT", &["packets", "-", "--csv", "--group-by", "dst_port", "--sum", "length"]),

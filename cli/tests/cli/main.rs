@@ -8,6 +8,7 @@ mod asked;
 mod capture;
 mod command;
 mod cut;
+mod flow_logs;
 mod flows;
 mod index;
 mod info;

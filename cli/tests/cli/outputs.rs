@@ -8,12 +8,13 @@ use crate::capture::mixed;
 use crate::run::{Folder, outcome};
 
 /// The commands that write a file, without its name.
-const COMMANDS: [&[&str]; 5] = [
+const COMMANDS: [&[&str]; 6] = [
     &["cut", "in.pcap", "-o"],
     &["report", "in.pcap", "-o"],
     &["packets", "in.pcap", "--parquet"],
     &["flows", "in.pcap", "--parquet"],
     &["rpc", "in.pcap", "--parquet"],
+    &["flows", "in.pcap", "--as", "zeek", "-o"],
 ];
 
 fn folder() -> Folder {
@@ -79,10 +80,12 @@ fn an_output_that_is_standard_input_is_refused() {
             assert_eq!(folder.read("in.pcap"), mixed().0);
         }
     }
-    let mut command = folder.command(&["cut", "in.pcap", "-o", "-"]);
-    command.stdout(fs::OpenOptions::new().append(true).open(folder.path("in.pcap")).unwrap());
-    assert_eq!(outcome(command).code, 2);
-    assert_eq!(folder.read("in.pcap"), mixed().0);
+    for args in [&["cut", "in.pcap", "-o", "-"][..], &["flows", "in.pcap", "--as", "ipfix"]] {
+        let mut command = folder.command(args);
+        command.stdout(fs::OpenOptions::new().append(true).open(folder.path("in.pcap")).unwrap());
+        assert_eq!(outcome(command).code, 2);
+        assert_eq!(folder.read("in.pcap"), mixed().0);
+    }
 }
 
 #[test]
@@ -93,6 +96,8 @@ fn a_table_that_is_read_is_not_replaced_by_its_rows() {
         let args = [command, "--from", table, "--parquet", table, "--force"];
         assert_refused(&folder, &args, "expected an output beside the inputs");
     }
+    let args = ["flows", "--from", "flows.bwt", "--as", "ipfix", "-o", "flows.bwt", "--force"];
+    assert_refused(&folder, &args, "expected an output beside the inputs");
 }
 
 #[test]

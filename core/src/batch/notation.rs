@@ -1,4 +1,4 @@
-//! Notation of single values for programs: numbers, addresses, UUIDs. Rows by the hundred thousand a second go
+//! Notation of single values for programs: numbers, times, addresses, UUIDs. Rows by the hundred thousand a second go
 //! through here, so nothing goes through `std::fmt`.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -45,6 +45,63 @@ pub fn signed(into: &mut Vec<u8>, number: i64) {
         into.push(b'-');
     }
     unsigned(into, number.unsigned_abs());
+}
+
+/// Appends `number` with leading zeros to `width` digits, of which it has no more.
+pub fn padded(into: &mut Vec<u8>, mut number: u64, width: usize) {
+    let start = into.len();
+    into.resize(start + width, b'0');
+    for digit in into[start..].iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+}
+
+/// Appends microseconds as seconds with a fraction of six digits.
+pub fn seconds(into: &mut Vec<u8>, microseconds: u64) {
+    unsigned(into, microseconds / 1_000_000);
+    into.push(b'.');
+    padded(into, microseconds % 1_000_000, 6);
+}
+
+const PER_SECOND: i64 = 1_000_000_000;
+
+/// Appends a time, nanoseconds since the epoch, as ISO 8601 in UTC.
+pub fn iso_time(into: &mut Vec<u8>, ts: i64) {
+    let nanoseconds = ts.rem_euclid(PER_SECOND).unsigned_abs();
+    for ((part, separator), width) in
+        civil_time(ts).into_iter().zip(*b"--T::.").zip([4, 2, 2, 2, 2, 2])
+    {
+        padded(into, part, width);
+        into.push(separator);
+    }
+    padded(into, nanoseconds, 9);
+    into.push(b'Z');
+}
+
+/// Year, month, day, hour, minute and second of a time, nanoseconds since the epoch, in UTC.
+pub fn civil_time(ts: i64) -> [u64; 6] {
+    const PER_DAY: i64 = 86_400;
+    let seconds = ts.div_euclid(PER_SECOND);
+    let (days, second) = (seconds.div_euclid(PER_DAY), seconds.rem_euclid(PER_DAY));
+    let (year, month, day) = civil_day(days);
+    [year, month, day, second / 3600, second / 60 % 60, second % 60].map(i64::unsigned_abs)
+}
+
+/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar
+/// (<https://howardhinnant.github.io/date_algorithms.html#civil_from_days>).
+fn civil_day(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    // Counted from March, so that the leap day comes last.
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
 /// Appends an address as text; IPv6 as RFC 5952 has it.
@@ -214,6 +271,21 @@ mod tests {
         {
             let address: IpAddr = known.parse().unwrap();
             assert_eq!(text(|into| super::address(into, address)), known);
+        }
+    }
+
+    #[test]
+    fn times_are_written_in_utc_with_nanoseconds() {
+        let cases = [
+            (0, "1970-01-01T00:00:00.000000000Z"),
+            (-1, "1969-12-31T23:59:59.999999999Z"),
+            (951_827_696_000_000_001, "2000-02-29T12:34:56.000000001Z"),
+            (1_709_251_199_999_999_999, "2024-02-29T23:59:59.999999999Z"),
+            (i64::MAX, "2262-04-11T23:47:16.854775807Z"),
+            (i64::MIN, "1677-09-21T00:12:43.145224192Z"),
+        ];
+        for (ts, expected) in cases {
+            assert_eq!(text(|into| iso_time(into, ts)), expected);
         }
     }
 

@@ -7,6 +7,7 @@ mod capture_file;
 mod compressor;
 mod dump_file;
 mod output;
+mod output_file;
 mod packet_file;
 #[cfg(feature = "parquet")]
 mod parquet_file;
@@ -17,5 +18,6 @@ mod parquet_file;
 pub use capture_file::{CaptureFile, CaptureForm};
 pub use dump_file::DumpFile;
 pub use output::OutputOptions;
+pub use output_file::OutputFile;
 pub use packet_file::{PacketFile, WrittenPacket};
 pub use parquet_file::ParquetFile;

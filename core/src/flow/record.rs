@@ -38,7 +38,8 @@ pub struct Flow {
 }
 
 impl Flow {
-    fn initiator(&self) -> usize {
+    /// Returns the endpoint of the key that sent the first packet.
+    pub(super) fn initiator(&self) -> usize {
         usize::from(self.initiator & 1)
     }
 

@@ -11,14 +11,14 @@ use bytewright::packet::{DecodeOptions, FrameMeta, LinkType, Packet};
 
 const MILLISECOND: i64 = 1_000_000;
 
-const FIN: u8 = 0x01;
-const SYN: u8 = 0x02;
-const RST: u8 = 0x04;
-const ACK: u8 = 0x10;
+pub(crate) const FIN: u8 = 0x01;
+pub(crate) const SYN: u8 = 0x02;
+pub(crate) const RST: u8 = 0x04;
+pub(crate) const ACK: u8 = 0x10;
 
 /// One segment of a connection; `true` in front where the client sends it.
 #[derive(Clone, Copy)]
-struct Sent {
+pub(crate) struct Sent {
     by_client: bool,
     /// Milliseconds.
     at: i64,
@@ -33,16 +33,16 @@ struct Sent {
 }
 
 /// A segment of the client, `at` milliseconds after the begin.
-fn client(at: i64, flags: u8, seq: u32, ack: u32, len: usize) -> Sent {
+pub(crate) fn client(at: i64, flags: u8, seq: u32, ack: u32, len: usize) -> Sent {
     Sent { by_client: true, at, flags, seq, ack, len, window: 1_000, options: &[], payload: &[] }
 }
 
-fn server(at: i64, flags: u8, seq: u32, ack: u32, len: usize) -> Sent {
+pub(crate) fn server(at: i64, flags: u8, seq: u32, ack: u32, len: usize) -> Sent {
     Sent { by_client: false, ..client(at, flags, seq, ack, len) }
 }
 
 /// The handshake of 10 ms: 7 to the server, 3 to the client. The first bytes are 101 and 501.
-fn handshake() -> Vec<Sent> {
+pub(crate) fn handshake() -> Vec<Sent> {
     vec![client(0, SYN, 100, 0, 0), server(7, SYN | ACK, 500, 101, 0), client(10, ACK, 101, 501, 0)]
 }
 
@@ -81,7 +81,7 @@ fn decoded(number: u64, sent: &Sent) -> (Packet, Vec<u8>) {
 }
 
 /// The flow of a connection.
-fn flow_of(sent: &[Sent]) -> Flow {
+pub(crate) fn flow_of(sent: &[Sent]) -> Flow {
     let features = FeatureSet { tcp: true, lengths: true, names: true, bytes: true };
     let mut table = FlowTable::new(FlowOptions { features, ..FlowOptions::default() });
     for (number, sent) in sent.iter().enumerate() {
@@ -324,13 +324,13 @@ fn lengths_and_gaps_are_those_of_each_direction() {
 }
 
 /// A segment of the client with this payload.
-fn carrying(at: i64, seq: u32, payload: &[u8]) -> Sent {
+pub(crate) fn carrying(at: i64, seq: u32, payload: &[u8]) -> Sent {
     let payload: &'static [u8] = Box::leak(payload.into());
     Sent { payload, ..client(at, ACK, seq, 501, payload.len()) }
 }
 
 /// A ClientHello for example.org over TLS 1.3, in one record, with an extension of so many bytes behind the name.
-fn hello(padding: u16) -> Vec<u8> {
+pub(crate) fn hello(padding: u16) -> Vec<u8> {
     let mut extensions = b"\0\0\0\x10\0\x0e\0\0\x0bexample.org".to_vec();
     extensions.extend([0, 16, 0, 5, 0, 3, 2, b'h', b'2', 0, 43, 0, 3, 2, 3, 4]);
     extensions.extend([0, 21]);

@@ -23,6 +23,7 @@ mod differential;
 mod error_lengths;
 mod flow_community_id;
 mod flow_features;
+mod flow_formats;
 mod flow_table;
 mod packets;
 mod query;

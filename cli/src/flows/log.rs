@@ -1,0 +1,158 @@
+//! `flows --as`: flows in the words of another program, on standard output or in a file.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bytewright::export::OutputFile;
+use bytewright::flow::{Flow, FlowEncoder, FlowFormat};
+
+use crate::args::{FlowsArgs, Reader};
+use crate::session::{STDIN, Session, output_options};
+
+/// Name of standard output in errors.
+const STDOUT: &str = "standard output";
+
+/// Bytes that are gathered before they go to a file.
+const GATHERED: usize = 256 << 10;
+
+/// The reason why `--as` makes no sense with the other options, and what does.
+pub(super) fn refusal(args: &FlowsArgs, is_terminal: bool) -> Option<String> {
+    let format = args.log.format()?;
+    let name = format.name();
+    let question = &args.question;
+    let others = [
+        (!question.group_by.is_empty(), "--group-by", "groups"),
+        (!question.sum.is_empty(), "--sum", "sums"),
+        (question.every.is_some(), "--every", "flows by intervals"),
+    ];
+    if let Some((_, option, what)) = others.into_iter().find(|(is_given, ..)| *is_given) {
+        return Some(format!(
+            "expected --as {name} alone, found {option}: {name} has no place for {what}; leave out {option}, or print \
+             them with --json or --csv"
+        ));
+    }
+    if args.fields.is_some() {
+        return Some(format!(
+            "expected --as {name} alone, found --fields: {name} has fields of its own; leave out --fields, or print \
+             those fields with --json or --csv"
+        ));
+    }
+    let other = match args.format.reader() {
+        Reader::Json => Some("--json"),
+        Reader::Csv { formulas: true } => Some("--csv"),
+        Reader::Csv { formulas: false } => Some("--csv-safe"),
+        Reader::People => None,
+    };
+    let other = other.or(args.columns.parquet.as_ref().map(|_| "--parquet"));
+    let other = other.or(args.into.as_ref().map(|_| "--into"));
+    if let Some(other) = other {
+        let advice = if other == "--json" && format == FlowFormat::Zeek {
+            "write --as zeek-json for Zeek's JSON"
+        } else {
+            "leave out one of them"
+        };
+        return Some(format!(
+            "expected one form of flows, found --as {name} and {other}; {advice}"
+        ));
+    }
+    let is_shown = is_terminal && is_stdout(args.log.output.as_deref());
+    (is_shown && !format.is_text()).then(|| {
+        format!("expected a file or a pipe to write {name} to, found a terminal; name a file with -o FILE")
+    })
+}
+
+fn is_stdout(output: Option<&Path>) -> bool {
+    output.is_none_or(|path| path == Path::new(STDIN.0))
+}
+
+/// Flows on their way to the other program.
+pub(super) struct FlowLog {
+    encoder: FlowEncoder,
+    /// The file, and the bytes that it has not got; none for standard output.
+    file: Option<(OutputFile, Vec<u8>)>,
+}
+
+impl FlowLog {
+    /// Begins the log; nothing, once the error is told, where its file cannot be made. `inputs` are what it is made of.
+    pub(super) fn new(
+        format: FlowFormat,
+        args: &FlowsArgs,
+        inputs: &[PathBuf],
+        session: &mut Session,
+    ) -> io::Result<Option<Self>> {
+        let file = match create(args, inputs, session) {
+            Ok(file) => file.map(|file| (file, Vec::new())),
+            Err(error) => return session.report(&error).map(|()| None),
+        };
+        let mut log = FlowLog { encoder: FlowEncoder::new(format), file };
+        let buffer = log.file.as_mut().map_or(session.output.buffer(), |(_, gathered)| gathered);
+        log.encoder.begin(now(), buffer);
+        Ok(Some(log))
+    }
+
+    pub(super) fn push(&mut self, flow: &Flow, session: &mut Session) -> io::Result<()> {
+        match &mut self.file {
+            Some((file, gathered)) => {
+                self.encoder.push(flow, gathered);
+                if gathered.len() >= GATHERED {
+                    file.write(gathered).map_err(io::Error::other)?;
+                }
+                Ok(())
+            }
+            None => {
+                self.encoder.push(flow, session.output.buffer());
+                session.output.settle()
+            }
+        }
+    }
+
+    /// Writes what was pushed so far.
+    pub(super) fn flush(&mut self, session: &mut Session) -> io::Result<()> {
+        match &mut self.file {
+            Some((file, gathered)) => {
+                self.encoder.flush(now(), gathered);
+                file.write(gathered).map_err(io::Error::other)
+            }
+            None => {
+                self.encoder.flush(now(), session.output.buffer());
+                session.output.flush()
+            }
+        }
+    }
+
+    /// Ends the log. A file has its name now, once all inputs were read.
+    pub(super) fn finish(mut self, session: &mut Session) -> io::Result<()> {
+        let Some((file, gathered)) = &mut self.file else {
+            self.encoder.finish(now(), session.output.buffer());
+            return session.output.flush();
+        };
+        if !session.may_finish_file() {
+            return Ok(());
+        }
+        self.encoder.finish(now(), gathered);
+        file.write(gathered).and_then(|()| file.finish()).map_err(io::Error::other)
+    }
+}
+
+/// The file of the log; none for standard output, which must be none of the inputs either.
+fn create(
+    args: &FlowsArgs,
+    inputs: &[PathBuf],
+    session: &Session,
+) -> bytewright::Result<Option<OutputFile>> {
+    let options = output_options(inputs, args.columns.replacing.options.force);
+    let Some(path) = args.log.output.as_deref().filter(|path| !is_stdout(Some(path))) else {
+        options.check_inputs(Path::new("/dev/fd/1"), STDOUT)?;
+        return Ok(None);
+    };
+    let file = OutputFile::create(path, &options)?;
+    session.remove_at_signal(file.hidden_path())?;
+    Ok(Some(file))
+}
+
+/// Nanoseconds since the epoch.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
