@@ -19,6 +19,7 @@ use std::path::PathBuf;
 
 use bytewright::ask::CountOptions;
 use bytewright::flow::FlowOptions;
+use bytewright::input::CaptureOptions;
 use clap::builder::ArgPredicate;
 use clap::error::ErrorKind;
 use clap::{Args as ArgGroup, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -34,6 +35,7 @@ use named::NamedArgs;
 pub(crate) use question::{NumbersOnly, QuestionArgs};
 pub(crate) use report::ReportArgs;
 pub(crate) use rpc::{MethodSize, RpcArgs, slower_than};
+use selection::HashOnly;
 pub(crate) use selection::Selection;
 pub(crate) use store::{StoreCheckArgs, StoreCommand, StoreGetArgs, StoreRootsArgs};
 pub(crate) use table::{
@@ -234,6 +236,9 @@ pub(crate) struct InfoArgs {
 
     #[command(flatten)]
     pub(crate) jobs: Jobs,
+
+    #[command(flatten)]
+    pub(crate) hash: NamedArgs<CaptureOptions, HashOnly>,
 
     /// Print JSON, one object per line.
     #[arg(long)]

@@ -17,7 +17,8 @@ use crate::session::Session;
 use traffic::Traffic;
 
 pub(crate) fn run(args: &InfoArgs, session: &mut Session) -> io::Result<()> {
-    let options = CaptureOptions::default();
+    let mut options = CaptureOptions::default();
+    options.stream.hash = args.hash.options.stream.hash;
     session.progress.expect(&args.files);
     // The identity of a capture is that of its bytes.
     let captures = session.captures(&args.files, args.jobs.count(), &options, Needs::Frames);
@@ -94,6 +95,7 @@ fn print_text(
         traffic.inspect(|traffic| line("traffic", traffic));
     }
     line("content id", &info.content_id.to_string());
+    info.sha256_text().inspect(|hash| line("sha-256", hash));
     for (link_type, packets) in &info.link_types {
         line("link type", &format!("{}: {packets} packets", link_type_text(*link_type)));
     }

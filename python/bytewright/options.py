@@ -14,6 +14,7 @@ None is an option that is not given.
 - `index`: Make the index of a capture as it is read to its end, so that later questions about a time, or packets by
   their numbers, read only the parts that have them.
 - `index_dir`: The folder of the indexes of captures.
+- `hash`: Hash the file as it is read, so that info tells its SHA-256. No index is used then.
 - `damage`: "raise" for an error behind the rows before the damage, or "keep" for the rows alone, and a warning. A file
   that is no capture is an error in any case.
 
@@ -146,6 +147,7 @@ CAPTURE = {
     "jobs": None,
     "index": False,
     "index_dir": None,
+    "hash": False,
     "damage": "raise",
 }
 LIVE = {

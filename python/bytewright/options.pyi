@@ -30,6 +30,7 @@ class _CaptureOptions(TypedDict, total=False):
     jobs: int | None
     index: bool | None
     index_dir: str | PathLike[str] | None
+    hash: bool | None
     damage: Literal["raise", "keep"] | None
 
 class _LiveOptions(TypedDict, total=False):

@@ -6,6 +6,7 @@ Method: the samples are read in every way and compared, with the command's JSON 
 import ast
 import datetime
 import gzip
+import hashlib
 import io
 import itertools
 import json
@@ -698,3 +699,14 @@ def test_conditions_leave_out_what_a_filter_afterwards_would():
 def test_flows_that_are_merged_take_no_condition(tmp_path):
     with pytest.raises(TypeError, match="expected an option .*, found where"):
         bytewright.flows(WEB, into=tmp_path / "flows.bwt", where="packets > 3")
+
+
+def test_info_tells_the_hash_of_the_file_where_it_is_asked_for():
+    for path in (WEB, SAMPLES / "vlan.pcapng", SAMPLES / "loopback.pcap.zst"):
+        expected = hashlib.sha256(path.read_bytes()).hexdigest()
+        assert bytewright.info(path, hash=True)["sha256"] == expected
+        assert bytewright.info(io.BytesIO(path.read_bytes()), hash=True)["sha256"] == expected
+        with bytewright.Capture(path, hash=True, jobs=4) as capture:
+            next(iter(capture))
+            assert [capture.info()["sha256"] for _ in range(2)] == [expected] * 2
+        assert bytewright.info(path)["sha256"] is None

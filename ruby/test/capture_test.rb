@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "test_case"
+require "digest"
 require "pathname"
 require "stringio"
 require "zlib"
@@ -219,6 +220,19 @@ class CaptureTest < TestCase
     rows = open_capture(WEB).each_row.to_a.inspect
     %w[zlib isal].each do |name|
       assert_equal(rows, IO.popen([{ "BYTEWRIGHT_INFLATE" => name }, *ruby], &:read).chomp)
+    end
+  end
+
+  def test_info_tells_the_hash_of_the_file_where_it_is_asked_for
+    [WEB, VLAN, LOOPBACK].each do |path|
+      expected = Digest::SHA256.file(path).hexdigest
+      assert_equal(expected, open_capture(path, hash: true, &:info)[:sha256])
+      File.open(path, "rb") { |io| assert_equal(expected, open_capture(io, hash: true, &:info)[:sha256]) }
+      Bytewright::Capture.open(path, hash: true) do |capture|
+        capture.first(2)
+        2.times { assert_equal(expected, capture.info[:sha256]) }
+      end
+      assert_nil(open_capture(path, &:info)[:sha256])
     end
   end
 

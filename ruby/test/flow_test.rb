@@ -172,7 +172,7 @@ class FlowTest < TestCase
     assert_equal("expected idle_timeout to be a number of seconds, found String", error.message)
     assert_equal(926, Bytewright::Capture.flows(WEB, idle_timeout: Float::INFINITY).count)
     error = assert_raises(ArgumentError) { Bytewright::Capture.flows(WEB, idle_timeut: 5) { nil } }
-    known = "idle_timeout, active_timeout, max_flows, features, where, filter, flow, inner, vxlan_port, jobs, index, index_dir, damage"
+    known = "idle_timeout, active_timeout, max_flows, features, where, filter, flow, inner, vxlan_port, jobs, index, index_dir, hash, damage"
     assert_equal("expected an option (#{known}), found idle_timeut; did you mean idle_timeout?", error.message)
   end
 

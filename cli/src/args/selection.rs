@@ -33,9 +33,9 @@ impl Selection {
 
 impl Choice for CaptureOptions {
     /// Leaves out `jobs`, which is in [`super::Jobs`] because `cut` reads on one thread, and `damage`: the command prints the
-    /// packets before the damage and then the error, and its exit code is 1.
+    /// packets before the damage and then the error, and its exit code is 1. Only `info` tells a hash.
     fn choose(argument: Arg) -> Option<Arg> {
-        (!["jobs", "damage"].contains(&argument.get_id().as_str())).then_some(argument)
+        (!["jobs", "damage", "hash"].contains(&argument.get_id().as_str())).then_some(argument)
     }
 }
 
@@ -43,5 +43,15 @@ impl Choice for LiveOptions {
     /// Refuses each beside captures. The `--snaplen` of `cut`, which takes captures, is an option of its own.
     fn choose(argument: Arg) -> Option<Arg> {
         Some(argument.conflicts_with("files"))
+    }
+}
+
+/// The choice of the option of `info`.
+#[derive(Debug)]
+pub(crate) enum HashOnly {}
+
+impl Choice for HashOnly {
+    fn choose(argument: Arg) -> Option<Arg> {
+        (argument.get_id() == "hash").then_some(argument)
     }
 }

@@ -55,7 +55,7 @@ fn json_escapes_the_name_and_tells_compression() {
             r#""packets_per_second":1.3333333333333333,"bytes_per_second":109.33333333333333,"#,
             r#""sections":1,"interfaces":[{{"link_type":1,"link_type_name":"ETHERNET","#,
             r#""snaplen":262144,"time_unit":"us","name":null}}],"#,
-            r#""content_id":"29ef2581374c5a4fea719eb9e9361a1d","#,
+            r#""content_id":"29ef2581374c5a4fea719eb9e9361a1d","sha256":null,"#,
             r#""link_types":[{{"link_type":1,"name":"ETHERNET","packets":4}}],"damage":null}}"#,
             "\n"
         ),
@@ -114,4 +114,57 @@ fn every_interface_of_a_pcapng_file_is_listed() {
     ] {
         assert!(stdout.lines().any(|found| found == line), "{line:?} in {stdout}");
     }
+}
+
+/// The hash that the system's program tells of bytes; nothing, and a word about it, where there is none.
+fn sha256(folder: &Folder, name: &str) -> Option<String> {
+    let output = std::process::Command::new("sha256sum").arg(folder.path(name)).output();
+    let Ok(output) = output else {
+        eprintln!("gap: no sha256sum, so no hash was compared");
+        return None;
+    };
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.split_whitespace().next().map(str::to_owned)
+}
+
+#[test]
+fn the_hash_is_that_of_the_file_as_it_lies_there_damaged_or_not_and_however_it_is_read() {
+    let folder = Folder::new();
+    let (whole, compressed) = (mixed().0, gzip(&mixed().0));
+    folder.write("whole.pcap", &whole);
+    folder.write("whole.pcap.gz", &compressed);
+    folder.write("cut.pcap", &mixed().cut(5).0);
+    // Damage in the middle, and a megabyte behind it that is not read for packets.
+    folder.write("damaged.pcap", &[&whole[..60], &[0xff; 16], &vec![7; 1 << 20]].concat());
+    folder.write(
+        "damaged.pcap.gz",
+        &[&compressed[..compressed.len() - 9], &vec![7; 1 << 20]].concat(),
+    );
+    folder.run(&["cut", "whole.pcap", "-o", "whole.pcapng.zst"]).stdout_of_success();
+    for name in folder.names() {
+        let Some(expected) = sha256(&folder, &name) else { return };
+        for jobs in ["1", "4"] {
+            let outcome = folder.run(&["info", &name, "--hash", "--json", "--jobs", jobs]);
+            let told = format!("\"sha256\":\"{expected}\"");
+            assert!(outcome.stdout.contains(&told), "{name}: {}{}", outcome.stdout, outcome.stderr);
+        }
+        let outcome = folder.run(&["info", &name, "--hash"]);
+        assert!(outcome.stdout.contains(&format!("  sha-256      {expected}\n")), "{name}");
+        let piped = folder.run_with_input(&["info", "-", "--hash"], &folder.read(&name));
+        assert!(piped.stdout.contains(&expected), "{name}: {}{}", piped.stdout, piped.stderr);
+    }
+    let many = folder.run(&["info", "whole.pcap", "whole.pcap.gz", "--hash", "--jobs", "4"]);
+    assert_eq!(many.stdout_of_success().matches("sha-256").count(), 2);
+    let plain = folder.run(&["info", "whole.pcap"]).stdout_of_success();
+    assert!(!plain.contains("sha-256"), "{plain}");
+}
+
+#[test]
+fn an_index_beside_a_capture_changes_no_hash() {
+    let folder = Folder::new();
+    folder.write("whole.pcap.gz", &gzip(&mixed().0));
+    folder.run(&["packets", "whole.pcap.gz", "--index"]).stdout_of_success();
+    let Some(expected) = sha256(&folder, "whole.pcap.gz") else { return };
+    let shown = folder.run(&["info", "whole.pcap.gz", "--hash"]).stdout_of_success();
+    assert!(shown.contains(&expected), "{shown}");
 }

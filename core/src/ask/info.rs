@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::batch::Value;
-use crate::bytes::Compression;
+use crate::bytes::{Compression, FileHash};
 use crate::capture::{Format, Interface};
 use crate::input::{CaptureReader, ContentHasher, ContentId};
 use crate::packet::{Field, LinkType, Packet};
@@ -39,6 +39,8 @@ pub struct CaptureInfo {
     pub captured_bytes: u64,
     /// Its identity, by which stores count it once.
     pub content_id: ContentId,
+    /// SHA-256 of the file, where [`StreamOptions::hash`](crate::bytes::StreamOptions::hash) asks for it.
+    pub sha256: Option<[u8; 32]>,
     /// Packets of each link type.
     pub link_types: Vec<(LinkType, u64)>,
     /// Earliest time, in nanoseconds since the epoch.
@@ -93,6 +95,8 @@ pub fn info_seeing(
             Ok(()) => Error::format("a pcap or pcapng capture", "nothing").in_file(&facts.name),
         });
     };
+    let sha256 = facts.file_hash.as_ref().map(FileHash::sha256).transpose();
+    let (sha256, unread) = sha256.map_or_else(|error| (None, Some(error)), |hash| (hash, None));
     Ok(CaptureInfo {
         format,
         version,
@@ -106,10 +110,11 @@ pub fn info_seeing(
         bytes,
         captured_bytes,
         content_id: content.finish(),
+        sha256,
         link_types: link_types.into_iter().collect(),
         first_ts: first,
         last_ts: last,
-        damage: result.err(),
+        damage: result.err().or(unread.map(|error| error.in_file(&facts.name))),
         file: facts.name,
     })
 }

@@ -24,6 +24,7 @@ record_fields! { "Facts about a capture." "captures" InfoField {
     Sections "sections" required DataType::U64, "Sections of a pcapng file; 1 for pcap.";
     Interfaces "interfaces" required DataType::Json, "Interfaces of the last section: link type, its name, snaplen, unit of time.";
     ContentId "content_id" required DataType::Text, "Fingerprint of its packets, by which stores count it once; the same whatever name, compression and format.";
+    Sha256 "sha256" optional DataType::Text, "SHA-256 of the file, hexadecimal; null where `hash` does not ask for it.";
     LinkTypes "link_types" required DataType::Json, "Packets of each link type: its number, its name, how many.";
     Damage "damage" optional DataType::Json, "Damage that ended reading before the end of the file; null where it did not.";
 } }
@@ -51,6 +52,7 @@ impl CaptureInfo {
             (array(&self.interface_rows()), array(&self.link_type_rows()));
         let damage = damage::as_json(self.damage.as_ref());
         let content_id = self.content_id.to_string();
+        let sha256 = self.sha256_text();
         let value = |field: &InfoField| match field {
             InfoField::File => Value::Text(&self.file),
             InfoField::Format => self.format.name().into(),
@@ -69,12 +71,18 @@ impl CaptureInfo {
             InfoField::Sections => self.sections.into(),
             InfoField::Interfaces => Value::Json(&interfaces),
             InfoField::ContentId => Value::Text(&content_id),
+            InfoField::Sha256 => sha256.as_deref().into(),
             InfoField::LinkTypes => Value::Json(&link_types),
             InfoField::Damage => damage.as_deref().map_or(Value::Null, Value::Json),
         };
         let mut batch = Batch::new(InfoField::SCHEMA);
         batch.push_row(|place| InfoField::ALL.get(place).map_or(Value::Null, value));
         batch
+    }
+
+    /// The SHA-256 of the file in hexadecimal digits, where it was asked for.
+    pub fn sha256_text(&self) -> Option<String> {
+        self.sha256.map(|hash| hash.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// Divides `count` by the seconds from the earliest to the latest time; returns None if these are equal or unknown.

@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::error::{Error, ErrorKind, Result};
 
 use super::compression::{Compression, CompressionChoice, Detected, detect};
+use super::file_hash::{FileHash, HashedSource};
 use super::gzip::GzipDecoder;
 use super::inflate::InflateBackend;
 use super::input::{Input, Supply};
@@ -39,6 +40,8 @@ pub struct StreamOptions {
     /// Distance of the places that are found at which reading can begin another time, if any are to be: see
     /// [`ByteStream::take_seek_points`]. One thread reads then.
     pub seek_points: Option<SeekSpacing>,
+    /// Hashes the raw bytes as they are read: see [`ByteStream::file_hash`]. They are read in their order then, once.
+    pub hash: bool,
 }
 
 impl Default for StreamOptions {
@@ -51,6 +54,7 @@ impl Default for StreamOptions {
             max_buffer: 17 << 20,
             cancel: None,
             seek_points: None,
+            hash: false,
         }
     }
 }
@@ -93,6 +97,7 @@ pub struct ByteStream {
     /// Places at which threads can begin.
     places: Option<Box<dyn SeekPlaces>>,
     seek_points: Option<SeekSpacing>,
+    file_hash: Option<FileHash>,
     piece: usize,
     max_buffer: usize,
 }
@@ -165,6 +170,14 @@ impl ByteStream {
     /// shows then, too.
     pub fn unread(source: Box<dyn Source>, name: &str, options: &StreamOptions) -> Self {
         let cancel = source.cancel().or_else(|| options.cancel.clone()).unwrap_or_default();
+        let (source, file_hash) = match options.hash {
+            true => {
+                let hashed = HashedSource::new(source);
+                let hash = hashed.hash();
+                (Box::new(hashed) as Box<dyn Source>, Some(hash))
+            }
+            false => (source, None),
+        };
         ByteStream {
             name: name.to_owned(),
             input: Input::new(source, cancel),
@@ -180,6 +193,7 @@ impl ByteStream {
             span: options.span,
             jobs: if options.seek_points.is_some() { 1 } else { options.jobs.max(1) },
             seek_points: options.seek_points,
+            file_hash,
             piece: options.piece.max(1),
             max_buffer: options.max_buffer.max(options.piece).max(1),
         }
@@ -298,6 +312,11 @@ impl ByteStream {
     pub fn knows_compression(&self) -> bool {
         !matches!(self.decoder, StreamDecoder::Undecided)
             || matches!(self.choice, CompressionChoice::Is(_))
+    }
+
+    /// The hash of the raw bytes, where [`StreamOptions::hash`] asks for it.
+    pub fn file_hash(&self) -> Option<FileHash> {
+        self.file_hash.clone()
     }
 
     /// Memory that it takes: its buffers, and what the decompressor keeps.

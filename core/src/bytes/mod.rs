@@ -12,6 +12,7 @@
 mod byte_stream;
 mod compression;
 mod feed;
+mod file_hash;
 mod gzip;
 mod inflate;
 mod input;
@@ -31,6 +32,7 @@ mod zstd;
 pub use byte_stream::{ByteStream, Fill, StreamOptions};
 pub use compression::{Compression, CompressionChoice};
 pub use feed::{Feed, FeedSource};
+pub use file_hash::FileHash;
 pub use inflate::InflateBackend;
 pub use lines::{Line, LineCount, LineRule, LineStep, Separator};
 pub use search::{Found, Search};

@@ -81,6 +81,12 @@ impl NamedOptions for CaptureOptions {
             summary: "The folder of the indexes of captures",
         },
         OptionSpec {
+            name: "hash",
+            kind: OptionKind::Flag,
+            default: "false",
+            summary: "Hash the file as it is read, so that info tells its SHA-256. No index is used then",
+        },
+        OptionSpec {
             name: "damage",
             kind: OptionKind::Choice(DamagePolicy::NAMES),
             default: "raise",
@@ -100,6 +106,7 @@ impl NamedOptions for CaptureOptions {
                 self.index = if setting.flag()? { IndexUse::Make } else { IndexUse::Use };
             }
             "index_dir" => self.index_dir = Some(setting.path()?),
+            "hash" => self.stream.hash = setting.flag()?,
             "damage" => self.damage = setting.parsed()?,
             _ => return Err(not_in_table(name)),
         }

@@ -13,7 +13,7 @@ use crate::bytes::{ByteStream, Cancel};
 use crate::capture::{Decoder, Record};
 use crate::packet::{DecodeOptions, Frame, Packet, PacketColumns};
 use crate::query::Condition;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Packets decoded before they are spread over columns: few enough to stay in the cache.
 const BLOCK_PACKETS: usize = 128;
@@ -66,6 +66,8 @@ impl CaptureReader {
     pub fn of_file(mut self, path: &Path) -> Self {
         if let (ReaderSource::Stream(records), None) = (&mut self.source, &self.options.part)
             && records.stream.is_nonblocking()
+            // Bytes that are hashed are read in their order.
+            && records.stream.file_hash().is_none()
         {
             self.file = Some(path.to_owned());
             match self.options.index {
@@ -105,6 +107,10 @@ impl CaptureReader {
         };
         let mut jobs = options.stream.jobs;
         if let Some(part) = &options.part {
+            if records.stream.file_hash().is_some() {
+                let message = "expected a whole capture to hash, found a part of one";
+                return Err(Error::new(ErrorKind::Argument, message).in_file(records.stream.name()));
+            }
             records.seek_to_part(part)?;
             jobs = 1;
         }

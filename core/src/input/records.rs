@@ -5,7 +5,7 @@ use super::index::{CaptureIndex, IndexMaker, Route, RouteBegin};
 use super::live::Watermark;
 use super::parts::CapturePart;
 use super::selection::{RecordSelection, decode_selected};
-use crate::bytes::{ByteStream, Compression};
+use crate::bytes::{ByteStream, Compression, FileHash};
 use crate::capture::{Decoder, Format, Record, Step};
 use crate::packet::{DecodeOptions, Frame, FrameInterface, FrameMeta, LinkType, Packet, Status};
 use crate::{Error, ErrorKind, Result};
@@ -29,6 +29,8 @@ pub struct CaptureFacts {
     pub index: Option<Result<CaptureIndex>>,
     /// Reason why an index that was found is not used.
     pub index_fault: Option<Error>,
+    /// The hash of the file, where one was asked for.
+    pub file_hash: Option<FileHash>,
 }
 
 /// Source of packets for a reader that does not decode a stream itself: they come decoded, in batches.
@@ -287,6 +289,7 @@ impl RecordSource for StreamRecords {
             is_live: !stream.is_nonblocking(),
             index: self.index.clone(),
             index_fault: self.index_fault.clone(),
+            file_hash: stream.file_hash(),
         }
     }
 

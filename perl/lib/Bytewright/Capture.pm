@@ -152,6 +152,11 @@ read only the parts that have them. Value: true or false; default: false.
 
 The folder of the indexes of captures. Value: a path; default: BYTEWRIGHT_INDEX_DIR, or beside the capture.
 
+=item hash
+
+Hash the file as it is read, so that info tells its SHA-256. No index is used then. Value: true or false; default:
+false.
+
 =item damage
 
 "raise" for an error behind the rows before the damage, or "keep" for the rows alone, and a warning. A file that is no
@@ -351,7 +356,8 @@ text; default: all.
 
 =head2 info
 
-A reference to a hash: C<format>, C<packets>, C<bytes>, C<first_ts>, C<last_ts>, C<interfaces>, C<damage> and others.
+A reference to a hash: C<format>, C<packets>, C<bytes>, C<first_ts>, C<last_ts>, C<interfaces>, C<damage> and others;
+of a capture that was opened with C<hash>, also C<sha256>.
 
 =head2 close
 

@@ -320,8 +320,8 @@ module Bytewright
     # @return [Hash{Symbol => Object}] file, format, version, byte_order, compression, file_bytes,
     #   content_bytes, packets, bytes (on the wire), captured_bytes, first_ts and last_ts (nanoseconds
     #   since the epoch), packets_per_second and bytes_per_second (nil where all times are the same), sections,
-    #   interfaces and link_types (Arrays of Hashes), content_id (by which a FlowStore counts a capture once), and damage (an
-    #   Error, or nil)
+    #   interfaces and link_types (Arrays of Hashes), content_id (by which a FlowStore counts a capture once), sha256 (of the
+    #   file, where the capture was opened with +hash: true+, else nil), and damage (an Error, or nil)
     def info
       result_of(read_info)
     end

@@ -16,6 +16,7 @@ module Bytewright
     # - +index+: Make the index of a capture as it is read to its end, so that later questions about a time, or packets
     #   by their numbers, read only the parts that have them.
     # - +index_dir+: The folder of the indexes of captures.
+    # - +hash+: Hash the file as it is read, so that info tells its SHA-256. No index is used then.
     # - +damage+: "raise" for an error behind the rows before the damage, or "keep" for the rows alone, and a warning. A
     #   file that is no capture is an error in any case.
     CAPTURE = {
@@ -26,6 +27,7 @@ module Bytewright
       jobs: nil,
       index: false,
       index_dir: nil,
+      hash: false,
       damage: :raise
     }.freeze
 
