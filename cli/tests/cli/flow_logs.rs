@@ -175,3 +175,17 @@ fn a_named_pipe_gets_the_flows_and_stays_a_pipe() {
     assert_eq!(lines.lines().count(), 2);
     assert_eq!(folder.names(), ["mixed.pcap", "pipe"]);
 }
+
+#[test]
+fn runs_at_one_time_to_one_name_leave_one_whole_file() {
+    let folder = folder();
+    for _ in 0..5 {
+        let args = ["flows", "mixed.pcap", "--as", "zeek", "-o", "conn.log"];
+        let mut runs = [(); 3].map(|()| folder.command(&args).spawn().unwrap());
+        assert!(runs.iter_mut().all(|run| run.wait().unwrap().success()));
+        let log = String::from_utf8(folder.read("conn.log")).unwrap();
+        assert!(log.starts_with("#separator"), "{log}");
+        assert_eq!((log.lines().count(), log.matches("#close").count()), (11, 1), "{log}");
+        assert_eq!(folder.names(), ["conn.log", "mixed.pcap"]);
+    }
+}

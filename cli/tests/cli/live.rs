@@ -98,6 +98,22 @@ fn a_cut_that_a_signal_ends_keeps_what_it_wrote() {
 }
 
 #[test]
+fn a_log_that_a_signal_ends_has_the_flows_so_far_and_its_end() {
+    for signal in ["INT", "TERM"] {
+        let folder = Folder::new();
+        let (child, stdin) = start(&folder, &["flows", "-", "--as", "zeek", "-o", "conn.log"]);
+        wait_for_watch(&child);
+        send(signal, &child);
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        drop(stdin);
+        let log = String::from_utf8(folder.read("conn.log")).unwrap();
+        assert_eq!(log.lines().filter(|line| !line.starts_with('#')).count(), 2, "{log}");
+        assert!(log.lines().last().is_some_and(|line| line.starts_with("#close\t")), "{log}");
+    }
+}
+
+#[test]
 fn a_hangup_that_is_ignored_ends_nothing() {
     let folder = Folder::new();
     let mut command = Command::new("sh");

@@ -4,7 +4,7 @@
 #![no_main]
 
 use bytewright::batch::Value;
-use bytewright::flow::{FeatureSet, FlowOptions, FlowTable};
+use bytewright::flow::{FeatureSet, Flow, FlowEncoder, FlowFormat, FlowOptions, FlowTable};
 use bytewright::packet::{
     Anonymizer, DecodeOptions, Field, Frame, FrameMeta, LinkType, Packet, PacketColumns,
     PayloadRule, Status,
@@ -46,8 +46,16 @@ fuzz_target!(|data: &[u8]| {
     let features = FeatureSet { tcp: true, lengths: true, names: true, bytes: true };
     let mut flows = FlowTable::new(FlowOptions { features, ..FlowOptions::default() });
     packets.iter().for_each(|packet| flows.add_frame(packet, captured));
-    for flow in flows.finish() {
+    let flows: Vec<Flow> = flows.finish().collect();
+    for flow in &flows {
         assert!(flow.fields().iter().all(|field| flow.value(*field).to_string().len() < 8192));
+    }
+    for format in FlowFormat::ALL {
+        let (mut encoder, mut bytes) = (FlowEncoder::new(*format), Vec::new());
+        flows.iter().for_each(|flow| encoder.push(flow, &mut bytes));
+        encoder.finish(0, &mut bytes);
+        assert!(bytes.len() <= 8192 * (flows.len() + 1));
+        assert!(!format.is_text() || bytes.split(|byte| *byte == b'\n').count() > flows.len());
     }
     let mut columns = PacketColumns::new(Field::ALL);
     for part in packets.chunks(usize::from(cut % 11) + 1) {

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use bytewright::batch::Value;
-use bytewright::flow::{FeatureSet, Flow, FlowField, FlowOptions, FlowTable};
+use bytewright::flow::{
+    FeatureSet, Flow, FlowEncoder, FlowField, FlowFormat, FlowOptions, FlowTable,
+};
 use bytewright::input::{CaptureOptions, CaptureReader};
 use bytewright::packet::Field;
 
@@ -15,7 +17,10 @@ fn reader(path: &std::path::Path) -> CaptureReader {
 }
 
 fn flows(path: &std::path::Path) -> Vec<Flow> {
-    let features = FeatureSet { tcp: true, ..FeatureSet::NONE };
+    flows_with(path, FeatureSet { tcp: true, ..FeatureSet::NONE })
+}
+
+fn flows_with(path: &std::path::Path, features: FeatureSet) -> Vec<Flow> {
     let mut table = FlowTable::new(FlowOptions { features, ..FlowOptions::default() });
     // Damage ends some of them.
     let _ = reader(path).each(|packet, captured| table.add_frame(packet, captured));
@@ -93,4 +98,28 @@ fn connections_have_the_states_and_histories_of_zeek() {
             "61918 SF ShADaFf",
         ]
     );
+}
+
+/// The log of the same test: bytes of streams, of packets and of IP, each way.
+#[test]
+fn a_log_counts_what_zeek_counts() {
+    let Some(folder) = files::corpus("a_log_counts_what_zeek_counts") else { return };
+    let features = FeatureSet::of(FlowFormat::Zeek.features().iter().copied());
+    let (mut encoder, mut log) = (FlowEncoder::new(FlowFormat::Zeek), Vec::new());
+    let flows = flows_with(&folder.join("zeek/ipv4.pcap"), features);
+    flows.iter().for_each(|flow| encoder.push(flow, &mut log));
+    let log = String::from_utf8(log).unwrap();
+    let columns = [3, 9, 10, 11, 14, 15, 16, 17, 18, 19];
+    let told = log.lines().map(|line| {
+        let values: Vec<&str> = line.split('\t').collect();
+        columns.map(|column| values[column]).join(" ")
+    });
+    let expected = [
+        "50003 180 3146 SF 0 ShAdDfFa 38 2164 25 4458",
+        "37604 0 342 SF 0 ShAdfFa 4 216 4 562",
+        "59378 0 77 SF 0 ShAdfFa 4 216 4 297",
+        "61920 342 0 SF 0 ShADaFf 5 614 3 164",
+        "61918 77 0 SF 0 ShADaFf 5 349 3 164",
+    ];
+    assert_eq!(told.collect::<Vec<_>>(), expected);
 }
