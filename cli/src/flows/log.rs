@@ -19,47 +19,47 @@ const GATHERED: usize = 256 << 10;
 /// The reason why `--as` makes no sense with the other options, and what does.
 pub(super) fn refusal(args: &FlowsArgs, is_terminal: bool) -> Option<String> {
     let format = args.log.format()?;
-    let name = format.name();
+    rows_of_its_own(args, format.name()).or_else(|| other_form(args, format)).or_else(|| {
+        let is_shown = is_terminal && is_stdout(args.log.output.as_deref());
+        (is_shown && !format.is_text()).then(|| {
+            let name = format.name();
+            format!("expected a file or a pipe to write {name} to, found a terminal; name a file with -o FILE")
+        })
+    })
+}
+
+/// The refusal of options that ask for other rows than the flows of a form.
+fn rows_of_its_own(args: &FlowsArgs, name: &str) -> Option<String> {
     let question = &args.question;
-    let others = [
-        (!question.group_by.is_empty(), "--group-by", "groups"),
-        (!question.sum.is_empty(), "--sum", "sums"),
-        (question.every.is_some(), "--every", "flows by intervals"),
+    let options = [
+        (!question.group_by.is_empty(), "--group-by", "place for groups"),
+        (!question.sum.is_empty(), "--sum", "place for sums"),
+        (question.every.is_some(), "--every", "place for intervals"),
+        (args.fields.is_some(), "--fields", "choice of fields"),
     ];
-    if let Some((_, option, what)) = others.into_iter().find(|(is_given, ..)| *is_given) {
-        return Some(format!(
-            "expected --as {name} alone, found {option}: {name} has no place for {what}; leave out {option}, or print \
-             them with --json or --csv"
-        ));
-    }
-    if args.fields.is_some() {
-        return Some(format!(
-            "expected --as {name} alone, found --fields: {name} has fields of its own; leave out --fields, or print \
-             those fields with --json or --csv"
-        ));
-    }
-    let other = match args.format.reader() {
+    let (_, option, lacks) = options.into_iter().find(|(is_given, ..)| *is_given)?;
+    Some(format!(
+        "expected --as {name} alone, found {option}: {name} has no {lacks}; leave out {option}, or print the rows with \
+         --json or --csv instead"
+    ))
+}
+
+/// The refusal of a second form.
+fn other_form(args: &FlowsArgs, format: FlowFormat) -> Option<String> {
+    let printed = match args.format.reader() {
         Reader::Json => Some("--json"),
         Reader::Csv { formulas: true } => Some("--csv"),
         Reader::Csv { formulas: false } => Some("--csv-safe"),
         Reader::People => None,
     };
-    let other = other.or(args.columns.parquet.as_ref().map(|_| "--parquet"));
-    let other = other.or(args.into.as_ref().map(|_| "--into"));
-    if let Some(other) = other {
-        let advice = if other == "--json" && format == FlowFormat::Zeek {
-            "write --as zeek-json for Zeek's JSON"
-        } else {
-            "leave out one of them"
-        };
-        return Some(format!(
-            "expected one form of flows, found --as {name} and {other}; {advice}"
-        ));
-    }
-    let is_shown = is_terminal && is_stdout(args.log.output.as_deref());
-    (is_shown && !format.is_text()).then(|| {
-        format!("expected a file or a pipe to write {name} to, found a terminal; name a file with -o FILE")
-    })
+    let parquet = args.columns.parquet.as_ref().map(|_| "--parquet");
+    let other = printed.or(parquet).or(args.into.as_ref().map(|_| "--into"))?;
+    let advice = match format {
+        FlowFormat::Zeek if other == "--json" => "write --as zeek-json for Zeek's JSON",
+        _ => "leave out one of them",
+    };
+    let name = format.name();
+    Some(format!("expected one form of flows, found --as {name} and {other}; {advice}"))
 }
 
 fn is_stdout(output: Option<&Path>) -> bool {

@@ -86,7 +86,7 @@ fn options_that_do_not_fit_are_told_with_what_to_do() {
     for (options, told) in [
         (
             &["--group-by", "dst_port"][..],
-            "leave out --group-by, or print them with --json or --csv",
+            "zeek has no place for groups; leave out --group-by, or print the rows with --json or --csv instead",
         ),
         (&["--sum", "bytes"], "leave out --sum"),
         (&["--every", "1s"], "leave out --every"),
