@@ -48,6 +48,7 @@ INCLUDE: xs/Scan.xs
 INCLUDE: xs/Snapshot.xs
 
 INCLUDE: xs/Cursor.xs
+INCLUDE: xs/Changes.xs
 
 INCLUDE: xs/Capture.xs
 

@@ -141,6 +141,24 @@ typedef enum bw_status {
 } bw_status;
 
 /**
+ * Kind of a change.
+ */
+typedef enum bw_change {
+  /**
+   * All entries were deleted.
+   */
+  BW_CHANGE_CLEAR = 1,
+  /**
+   * The value of a key was set.
+   */
+  BW_CHANGE_PUT = 2,
+  /**
+   * The entry of a key was deleted.
+   */
+  BW_CHANGE_DELETE = 3,
+} bw_change;
+
+/**
  * Type of the values of a column, and the way they are kept.
  */
 typedef enum bw_type {
@@ -397,6 +415,12 @@ typedef struct bw_batch bw_batch;
  * A capture. It can be read any number of times, also side by side; what comes from the program, once.
  */
 typedef struct bw_capture bw_capture;
+
+/**
+ * Changes that were committed from a position on, up to the moment when these were asked for. One thread at a time may use
+ * them.
+ */
+typedef struct bw_changes bw_changes;
 
 /**
  * A place in an ordered table as it was when the cursor was made: at an entry, before the first, or after the last. One
@@ -1287,6 +1311,38 @@ enum bw_status bw_cursor_entry(const struct bw_cursor *cursor,
  * Frees a cursor. Null is allowed.
  */
 void bw_cursor_free(struct bw_cursor *cursor);
+
+/**
+ * Begins to go over the changes of a hashed table in a file that were committed behind `since`, a position that
+ * `bw_changes_position` has given, up to now. They begin with `BW_CHANGE_CLEAR` and have all entries if `since` is null,
+ * and if the log does not go back so far because the file was compacted or repaired. Whoever makes them to a copy of the
+ * table as it was at `since` has the table as it is now. Free them with `bw_changes_free`.
+ */
+enum bw_status bw_table_changes_since(const struct bw_table *table,
+                                      const char *since,
+                                      struct bw_changes **out,
+                                      struct bw_error *error);
+
+/**
+ * Moves to the next change; `BW_STATUS_NONE` after the last. Key and value are there until the next call with these changes.
+ * The key is empty if all entries were deleted, and the value is empty unless one was set.
+ */
+enum bw_status bw_changes_next(struct bw_changes *changes,
+                               enum bw_change *kind,
+                               struct bw_slice *key,
+                               struct bw_slice *value,
+                               struct bw_error *error);
+
+/**
+ * Returns the position behind the last of the changes, whatever of them was seen: text in ASCII, which is there until they
+ * are freed. Null for null.
+ */
+const char *bw_changes_position(const struct bw_changes *changes);
+
+/**
+ * Frees changes. Null is allowed.
+ */
+void bw_changes_free(struct bw_changes *changes);
 
 /**
  * The schema of all columns that records of that name have, without a capture or a table: "packets", "flows", "calls"

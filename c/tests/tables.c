@@ -183,6 +183,49 @@ static void ranges_and_cursors_need_an_order(bw_table *table, bool is_ordered) {
   bw_error_clear(&error);
 }
 
+/* Expects the next change; `kind` 0 stands for the end. */
+static void expect_change(bw_changes *changes, int kind, const char *key, const char *value) {
+  bw_error error = BW_ERROR_INIT;
+  bw_change change = BW_CHANGE_CLEAR;
+  bw_slice found_key, found_value;
+  EXPECT_STATUS(kind ? BW_STATUS_OK : BW_STATUS_NONE, bw_changes_next(changes, &change, &found_key, &found_value, &error));
+  if (!kind) return;
+  EXPECT((int)change == kind);
+  EXPECT(found_key.len == strlen(key) && memcmp(found_key.data, key, strlen(key)) == 0);
+  EXPECT(found_value.len == strlen(value) && memcmp(found_value.data, value, strlen(value)) == 0);
+}
+
+static void changes_go_on_from_a_position(const char *folder) {
+  bw_error error = BW_ERROR_INIT;
+  char path[4096];
+  bw_table *table = NULL;
+  bw_changes *first = NULL, *changes = NULL;
+  bw_open_options options = BW_OPEN_OPTIONS_INIT;
+  options.create = true;
+  snprintf(path, sizeof path, "%s/changes.bwh", folder);
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_open(path, &options, &table, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_put(table, TEXT("a"), TEXT("1"), &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_changes_since(table, NULL, &first, &error));
+  expect_change(first, BW_CHANGE_CLEAR, "", "");
+  expect_change(first, BW_CHANGE_PUT, "a", "1");
+  expect_change(first, 0, NULL, NULL);
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_put(table, TEXT("b"), TEXT("2"), &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_delete(table, TEXT("a"), &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_changes_since(table, bw_changes_position(first), &changes, &error));
+  expect_change(changes, BW_CHANGE_PUT, "b", "2");
+  expect_change(changes, BW_CHANGE_DELETE, "a", "");
+  expect_change(changes, 0, NULL, NULL);
+  bw_changes_free(changes);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_changes_since(table, "1.2.3", &changes, &error));
+  EXPECT(strstr(error.message, "expected a position") != NULL);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_table_changes_since(table, NULL, NULL, &error));
+  EXPECT(bw_changes_position(NULL) == NULL);
+  bw_changes_free(first);
+  bw_changes_free(NULL);
+  bw_error_clear(&error);
+  bw_table_close(table, &error);
+}
+
 static void what_is_no_argument_is_refused(void) {
   bw_error error = BW_ERROR_INIT;
   bw_table *table = NULL;
@@ -299,6 +342,7 @@ int main(int argc, char **argv) {
   EXPECT(bw_abi_version() == BW_ABI_VERSION && strlen(bw_version()) > 0);
   what_is_no_argument_is_refused();
   options_are_taken_by_name(argv[1]);
+  changes_go_on_from_a_position(argv[1]);
   for (kind = BW_TABLE_KIND_HASH;; kind = BW_TABLE_KIND_TREE) {
     EXPECT_STATUS(BW_STATUS_OK, bw_table_new(kind, &table, &error));
     all_of_it(table, kind == BW_TABLE_KIND_TREE);

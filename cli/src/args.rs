@@ -39,8 +39,8 @@ use selection::HashOnly;
 pub(crate) use selection::Selection;
 pub(crate) use store::{StoreCheckArgs, StoreCommand, StoreGetArgs, StoreRootsArgs};
 pub(crate) use table::{
-    BackupArgs, CheckArgs, CompactArgs, ConvertArgs, DeleteArgs, DumpArgs, GetArgs, KeepDuplicates,
-    LoadArgs, MergeArgs, PutArgs, ScanArgs, StatArgs, TableCommand, Wait,
+    BackupArgs, ChangesArgs, CheckArgs, CompactArgs, ConvertArgs, DeleteArgs, DumpArgs, GetArgs,
+    KeepDuplicates, LoadArgs, MergeArgs, PutArgs, ScanArgs, StatArgs, TableCommand, Wait,
 };
 pub(crate) use thrift::{ThriftCommand, ThriftDecodeArgs, ThriftInput, ThriftPluckArgs};
 

@@ -1,5 +1,6 @@
 //! `bytewright table`: tables in files, looked into, changed, checked and converted.
 
+mod changes;
 mod dump;
 mod maintain;
 mod merge;
@@ -29,6 +30,7 @@ pub(crate) fn run(command: &TableCommand, session: &mut Session) -> io::Result<(
         TableCommand::Backup(args) => maintain::backup(args, session),
         TableCommand::Dump(args) => dump::dump(args, session),
         TableCommand::Load(args) => dump::load(args, session),
+        TableCommand::Changes(args) => changes::run(args, session),
         TableCommand::Merge(args) => merge::run(args, session),
     }
 }

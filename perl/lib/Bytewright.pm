@@ -14,6 +14,7 @@ XSLoader::load("Bytewright", $VERSION);
 require Bytewright::HashTable;
 require Bytewright::TreeTable;
 require Bytewright::Scan;
+require Bytewright::Changes;
 require Bytewright::Cursor;
 require Bytewright::Snapshot;
 require Bytewright::Capture;
@@ -56,7 +57,7 @@ Bytewright reads, decodes and keeps bulk binary data at native speed. This is it
 =item L<Bytewright::HashTable>, L<Bytewright::TreeTable>
 
 tables, tied to a hash or as objects; L<Bytewright::Table> documents their methods, with L<Bytewright::Scan>,
-L<Bytewright::Cursor>, L<Bytewright::Snapshot> and L<Bytewright::Transaction>
+L<Bytewright::Cursor>, L<Bytewright::Snapshot>, L<Bytewright::Changes> and L<Bytewright::Transaction>
 
 =item L<Bytewright::ADB>
 

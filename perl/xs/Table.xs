@@ -555,3 +555,22 @@ PPCODE:
     handle->is_text = table->is_text;
     handle->is_tainted = table->is_tainted;
     PUSHs(object(aTHX_ "Bytewright::Cursor", &cursor_kind, handle));
+
+void
+_changes_since(self, position)
+    SV *self
+    SV *position
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    /* Magic of the argument runs before the handle is taken. */
+    const char *since = (SvGETMAGIC(position), SvOK(position)) ? SvPV_nomg_nolen(position) : NULL;
+    Table *table = table_of(self);
+    bw_changes *changes = NULL;
+    Changes *handle;
+    if (!is_open(aTHX_ table)) XSRETURN_UNDEF;
+    if (bw_table_changes_since(table->table, since, &changes, &error)) die_of(aTHX_ &error);
+    Newxz(handle, 1, Changes);
+    handle->changes = changes;
+    handle->is_text = table->is_text;
+    handle->is_tainted = table->is_tainted;
+    PUSHs(object(aTHX_ "Bytewright::Changes", &changes_kind, handle));

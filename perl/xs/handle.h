@@ -44,6 +44,12 @@ typedef struct {
     bool is_tainted;
 } Cursor;
 
+typedef struct {
+    bw_changes *changes;
+    bool is_text;
+    bool is_tainted;
+} Changes;
+
 /* A value that is larger is not kept for the next get. */
 #define KEPT_VALUE_BYTES_MAX 65536
 
@@ -116,6 +122,11 @@ static void free_cursor(pTHX_ void *handle) {
     bw_cursor_free(((Cursor *)handle)->cursor);
 }
 
+static void free_changes(pTHX_ void *handle) {
+    PERL_UNUSED_CONTEXT;
+    bw_changes_free(((Changes *)handle)->changes);
+}
+
 static int leave_to_its_thread(pTHX_ MAGIC *magic, CLONE_PARAMS *params) {
     PERL_UNUSED_CONTEXT;
     PERL_UNUSED_ARG(params);
@@ -141,6 +152,7 @@ HANDLE_KIND(transaction)
 HANDLE_KIND(scan)
 HANDLE_KIND(snapshot)
 HANDLE_KIND(cursor)
+HANDLE_KIND(changes)
 
 /* Gives the object that `self` refers to a handle. */
 static void attach(pTHX_ SV *self, const MGVTBL *kind, void *handle) {
@@ -173,4 +185,5 @@ PERL_STATIC_INLINE void *handle_of(pTHX_ SV *self, const MGVTBL *kind, const cha
 #define transaction_of(self) ((Transaction *)handle_of(aTHX_ (self), &transaction_kind, "transaction"))
 #define scan_of(self) ((Scan *)handle_of(aTHX_ (self), &scan_kind, "scan"))
 #define snapshot_of(self) ((Snapshot *)handle_of(aTHX_ (self), &snapshot_kind, "snapshot"))
+#define changes_of(self) ((Changes *)handle_of(aTHX_ (self), &changes_kind, "changes object"))
 #define cursor_of(self) ((Cursor *)handle_of(aTHX_ (self), &cursor_kind, "cursor"))

@@ -303,12 +303,26 @@ sub expect_kind {
         my $scan = $table->scan;
         my @first = $scan->next;
         my @found = (scalar(@first), scalar(my @keys = $scan->keys), scalar(my @values = $table->values), [sort($table->keys)], [sort($table->scan->values)]);
-        return \@found if !$table->isa("Bytewright::TreeTable");
+        return [@found, changes_of($table)] if !$table->isa("Bytewright::TreeTable");
         my $cursor = $table->cursor;
         $cursor->seek("key 100");
         push(@found, $cursor->key, $cursor->value, $cursor->next && $cursor->entry, $cursor->prev && $cursor->key);
         push(@found, $cursor->first && $cursor->key, $cursor->last && $cursor->key);
         return [@found, $table->range(from => "key 010", to => "key 019", reverse => 1)->all, $table->prefix("key 02")->all];
+    }
+
+    # The changes of a table in a file; one in memory refuses.
+    sub changes_of {
+        my ($table) = @_;
+        my $changes = eval { $table->changes_since };
+        if (!$changes) {
+            # A signal's handler may have died.
+            die($@) if ref($@) ne "Bytewright::Error" || $@->kind ne "argument";
+            return "none";
+        }
+        my %seen;
+        while (my ($name, $key, $value) = $changes->next) { $seen{$key} = $value if $name eq "put" }
+        return (\%seen, length($changes->position) > 0);
     }
 
     sub run_adb {
@@ -979,6 +993,7 @@ my %METHODS = (
         map({ "TreeTable->$_" } qw(range prefix cursor)),
         map({ "Scan->$_" } qw(next all keys values)),
         map({ "Cursor->$_" } qw(first last next prev seek entry)),
+        "Table->changes_since", "Changes->next",
         map({ "ADB->$_" } qw(iterinit iternext fwmkeys)),
     ],
     "use a snapshot"                       => ["Table->snapshot", map { "Snapshot->$_" } qw(get exists count scan range prefix)],
@@ -1002,7 +1017,7 @@ my %METHODS = (
 );
 # Getters of what is in memory.
 my @PLAIN = (
-    qw(Table->is_closed Cursor->key Cursor->value Rows->names Reader->tell Capture->damage Capture->index_fault Capture->live_counts ADB->path ADB->error),
+    qw(Table->is_closed Changes->position Cursor->key Cursor->value Rows->names Reader->tell Capture->damage Capture->index_fault Capture->live_counts ADB->path ADB->error),
     map { "Error->$_" } qw(kind message file offset os_error),
 );
 my $NUMBER = qr/\A(?:[iuf]\d+(?:le|be)?|varint|zigzag)\z/;

@@ -24,7 +24,7 @@ a wrong type, which is a `TypeError`, and a missing key, which is a `KeyError`.
 from . import _frames as _frames
 from . import pstore
 from ._bytewright import VERSION as __version__
-from ._bytewright import Batch, Call, Cursor, Flow, Packet, Rows
+from ._bytewright import Batch, Call, Changes, Cursor, Flow, Packet, Rows
 from ._errors import (
     ArgumentError,
     ClosedError,
@@ -66,6 +66,7 @@ __all__ = [
     "Call",
     "Capture",
     "CaptureWriter",
+    "Changes",
     "ClosedError",
     "CorruptError",
     "Cursor",

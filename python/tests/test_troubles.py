@@ -233,6 +233,8 @@ class WalkATable(Tables):
             cursor = table.cursor()
             cursor.seek("key 100")
             found += [list(table.range(prefix="key 01", reverse=True)), cursor.key, list(reversed(table))]
+        elif table.path is not None:
+            found.append({key: value for name, key, value in table.changes_since() if name == "put"})
         return found
 
     def itself(self):
@@ -949,7 +951,7 @@ METHODS = {
     "change an entry": [f"Table.{name}" for name in ("append", "create", "delete", "increment", "pop", "popitem", "setdefault")],
     "change many entries": ["Table.update", "Table.clear", "Table.copy", "Table.fromkeys", "Table.delete_range"],
     "walk a table": [
-        *(f"Table.{name}" for name in ("items", "keys", "values", "range", "cursor")),
+        *(f"Table.{name}" for name in ("items", "keys", "values", "range", "cursor", "changes_since")),
         *(f"Cursor.{name}" for name in ("first", "last", "next", "prev", "seek")),
     ],
     "use a snapshot": [
@@ -991,7 +993,7 @@ PLAIN = {
     *(f"Table.{name}" for name in ("closed", "in_transaction", "path", "text")),
     *(f"Snapshot.{name}" for name in ("closed", "text")),
     *(f"Batch.{name}" for name in ("columns", "to_dict", "to_pandas", "to_polars")),
-    *("Cursor.key", "Cursor.value", "Rows.columns", "Rows.damage", "Call.to_dict", "Flow.to_dict"),
+    *("Changes.position", "Cursor.key", "Cursor.value", "Rows.columns", "Rows.damage", "Call.to_dict", "Flow.to_dict"),
     *("Packet.captured", "Packet.payload", "Packet.to_dict"),
     *(f"Capture.{name}" for name in ("closed", "damage", "index_fault", "name", "live_counts")),
     *("CaptureWriter.closed", "CaptureWriter.name", "FlowStore.closed", "FlowStore.name", "Reader.closed", "Reader.compression"),

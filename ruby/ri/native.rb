@@ -1491,6 +1491,31 @@ module Bytewright
 end
 
 module Bytewright
+  class Changes
+    ##
+    # :method: position
+    # :call-seq:
+    #   position() -> String
+    #
+    # The position behind the last of the changes, for the next Table#changes_since.
+
+    ##
+    # :method: close
+    # :call-seq:
+    #   close() -> nil
+    #
+    # Closes the changes, and releases the part of the log that they have kept as it was.
+
+    ##
+    # :method: closed?
+    # :call-seq:
+    #   closed?() -> bool
+    #
+    # Returns whether the changes were closed.
+  end
+end
+
+module Bytewright
   class Cursor
     ##
     # :method: first

@@ -78,7 +78,8 @@ class TroublesTest < TestCase
     tables.map { |table| table.update("a" => "1", "b" => "2").transform_values!(&:itself).delete_if { false }.to_h.slice("a", "b") }
   end
   operation("walk a table", set_up: TABLES, itself: ->(tables) { tables.each { |table| refused { table.each { table.close } } } }) do |tables|
-    tables.map { |table| [table.each.to_a, table.keys, table.find { |_, value| value == "2" }, table.select { true }.to_h] }
+    tables.map { |table| [table.each.to_a, table.keys, table.find { |_, value| value == "2" }, table.select { true }.to_h] } <<
+      tables.grep(Bytewright::HashTable).map { |table| table.changes_since.to_a }
   end
   operation("use a snapshot", set_up: TABLES,
                               itself: ->(tables) { tables.each { |table| refused { table.snapshot { |snapshot| snapshot.close || snapshot.to_a } } } }) do |tables|
@@ -437,7 +438,8 @@ class TroublesTest < TestCase
     "walk a table" => "Entries < <= == > >= as_json count deconstruct_keys each each_key each_pair each_value empty? encode_with entries eql? " \
                       "except filter flatten has_value? hash inspect invert key keys length merge rassoc reject select slice to_a to_h " \
                       "to_hash to_json to_proc to_s transform_keys transform_values value? values; OrderedEntries reverse_each; " \
-                      "TreeTable cursor; Cursor close closed? first key last next prev seek value; " \
+                      "TreeTable cursor; Cursor close closed? first key last next prev seek value; Table changes_since; " \
+                      "Changes close closed? each position; " \
                       "ADB each each_key each_pair each_value empty? has_value? inspect iterinit iternext key keys length value? values; " \
                       "StringSet & + - == >= <= ^ | as_json count difference disjoint? each empty? encode_with eql? hash inspect intersect? " \
                       "intersection length size subset? superset? table to_a to_json to_s union",

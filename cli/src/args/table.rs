@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use bytewright::export::OutputOptions;
 use bytewright::table::file::OpenOptions;
-use bytewright::table::{DumpFormat, KeyRange};
+use bytewright::table::{ChangePosition, DumpFormat, KeyRange};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Args as ArgGroup, Subcommand, ValueEnum};
 
@@ -23,6 +23,7 @@ Examples:
   bytewright table convert old.tch new.bwh
   bytewright table check new.bwh
   bytewright table backup users.bwt users-monday.bwt
+  bytewright table changes seen.bwh --since 5cb1c7d2f6a9e083.1.11000.c0ffee
   bytewright table dump users.bwt --format sql | sqlite3 users.db
   mdb_dump -s prices folder | bytewright table load prices.bwt
 
@@ -54,6 +55,7 @@ pub(crate) enum TableCommand {
     Backup(BackupArgs),
     Dump(DumpArgs),
     Load(LoadArgs),
+    Changes(ChangesArgs),
     Merge(MergeArgs),
 }
 
@@ -97,6 +99,22 @@ pub(crate) struct GetArgs {
     /// that are not UTF-8; null for missing keys.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Print the changes of a hashed table since a position, as JSON.
+///
+/// One object per line: {"change":"put"} with key and value, {"change":"delete"} with a key, or
+/// {"change":"clear"}, which deletes all entries; the last line has the position for the next
+/// time. Without a position the changes begin with a clear and have all entries, and also if the
+/// table was compacted or repaired since. A copy of the table that makes them is like the table.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct ChangesArgs {
+    /// The table, a hashed one.
+    pub(crate) file: PathBuf,
+
+    /// Only the changes behind this position, which the last line of an earlier run has.
+    #[arg(long, value_name = "POSITION")]
+    pub(crate) since: Option<ChangePosition>,
 }
 
 /// Set the value of a key.

@@ -47,13 +47,13 @@ pub(super) fn get(args: &GetArgs, session: &mut Session) -> io::Result<()> {
 
 /// A value as it is shown.
 #[derive(Clone, Copy)]
-enum Shown<'a> {
+pub(super) enum Shown<'a> {
     Bytes(&'a [u8]),
     Integer(i64),
 }
 
 /// Returns the form in which a value of `origin` is shown.
-fn shown<'a>(origin: &Origin, value: &'a [u8]) -> bytewright::Result<Shown<'a>> {
+pub(super) fn shown<'a>(origin: &Origin, value: &'a [u8]) -> bytewright::Result<Shown<'a>> {
     match origin.values() {
         ValueType::INTEGER => integer_of(value).map(Shown::Integer),
         _ => Ok(Shown::Bytes(value)),
@@ -62,7 +62,7 @@ fn shown<'a>(origin: &Origin, value: &'a [u8]) -> bytewright::Result<Shown<'a>> 
 
 impl Shown<'_> {
     /// Writes bytes as `write` does, and an integer in digits.
-    fn write(self, line: &mut Vec<u8>, write: impl Fn(&mut Vec<u8>, &[u8])) {
+    pub(super) fn write(self, line: &mut Vec<u8>, write: impl Fn(&mut Vec<u8>, &[u8])) {
         match self {
             Shown::Bytes(bytes) => write(line, bytes),
             Shown::Integer(number) => line.extend_from_slice(number.to_string().as_bytes()),

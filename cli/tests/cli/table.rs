@@ -94,6 +94,29 @@ fn a_table_is_dumped_and_loaded_through_files_and_pipes() {
 }
 
 #[test]
+fn changes_are_printed_from_a_position_on() {
+    let folder = folder();
+    printed(&folder, &["put", "t.bwh", "a", "1"]);
+    printed(&folder, &["put", "t.bwh", "b", "2"]);
+    let all = printed(&folder, &["changes", "t.bwh"]);
+    let (all, position) = all.trim_end().rsplit_once('\n').unwrap();
+    let entries = "{\"change\":\"put\",\"key\":\"a\",\"value\":\"1\"}\n\
+                   {\"change\":\"put\",\"key\":\"b\",\"value\":\"2\"}";
+    assert_eq!(all, format!("{{\"change\":\"clear\"}}\n{entries}"));
+    let position = position.trim_start_matches("{\"position\":\"").trim_end_matches("\"}");
+    printed(&folder, &["delete", "t.bwh", "a"]);
+    let since = printed(&folder, &["changes", "t.bwh", "--since", position]);
+    assert!(since.starts_with("{\"change\":\"delete\",\"key\":\"a\"}\n{\"position\":"), "{since}");
+    assert_eq!(since.lines().count(), 2);
+    let ordered = folder.run(&["table", "changes", "t.bwt"]);
+    assert_eq!((ordered.code, ordered.stdout.as_str()), (2, ""));
+    assert!(ordered.stderr.contains("t.bwt: expected a HashTable in a file"), "{}", ordered.stderr);
+    let wrong = folder.run(&["table", "changes", "t.bwh", "--since", "x"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.stderr.contains("expected a position"), "{}", wrong.stderr);
+}
+
+#[test]
 fn a_dump_that_is_wrong_somewhere_says_where_and_changes_nothing() {
     let folder = folder();
     folder.write("dump", b"VERSION=3\nformat=print\ntype=btree\nHEADER=END\n a\n 9\n b\n \\zz\n");

@@ -12,6 +12,7 @@
 //! Files of [Tokyo Cabinet](tokyo_cabinet) can be read, and become tables by conversion.
 
 mod backup;
+mod change;
 mod convert;
 mod cursor;
 mod dump;
@@ -31,6 +32,7 @@ mod values;
 mod view;
 
 pub use backup::{Backup, BackupFile, BackupOptions};
+pub use change::{Change, ChangePosition, Changes};
 pub use convert::{ConvertOptions, Converted, Duplicates, convert};
 pub use cursor::Cursor;
 pub use dump::{Dump, DumpDecoder, DumpFormat, DumpReader, load};
@@ -209,6 +211,13 @@ pub trait Table: Send {
 
     /// Counts and sizes.
     fn stat(&self) -> Result<Stat>;
+
+    /// Returns the changes that were committed behind `since`, up to now: a log has them, so only a hashed table in a file.
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for other tables, and for a position of another one.
+    fn changes_since(&self, since: Option<&ChangePosition>) -> Result<Box<dyn Changes>> {
+        let _ = since;
+        Err(ChangePosition::needs_log())
+    }
 
     /// Sets the value of `key` if it has none, and returns whether it did.
     fn create(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {

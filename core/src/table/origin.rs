@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::file::{self, FileTable, OpenOptions};
 use super::tokyo_cabinet::{self, Database};
-use super::{KeyRange, Scan, ValueType};
+use super::{ChangePosition, Changes, KeyRange, Scan, ValueType};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{FileStorage, Storage, StorageMode};
 
@@ -67,6 +67,14 @@ impl Origin {
         match self {
             Origin::Table(_) => false,
             Origin::TokyoCabinet(database) => database.is_left_open(),
+        }
+    }
+
+    /// Returns the changes behind `since`, as [`crate::table::Table::changes_since`].
+    pub fn changes_since(&self, since: Option<&ChangePosition>) -> Result<Box<dyn Changes>> {
+        match self {
+            Origin::Table(table) => table.as_table().changes_since(since),
+            Origin::TokyoCabinet(_) => Err(ChangePosition::needs_log()),
         }
     }
 

@@ -15,6 +15,7 @@ mod generate;
 mod simulated_disk;
 
 mod basics;
+mod changes;
 mod compaction;
 mod cuts;
 mod damage;

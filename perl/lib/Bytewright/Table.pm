@@ -73,6 +73,8 @@ sub dump {
     return $self->_dump(Bytewright::Path::to_write($path), $options{format} // "db", !!$options{force});
 }
 
+sub changes_since { my ($self, $position) = @_; return $self->_changes_since($position) }
+
 sub load { my ($self, $path) = @_; return $self->_load(Bytewright::Path::of($path)) }
 
 sub txn { goto &transaction }
@@ -336,6 +338,15 @@ has the name already is an error, or replaced.
 Writes the entries as they are now as text that other programs read, and returns their number: C<db> for db_load of Berkeley DB,
 C<lmdb> for mdb_load of LMDB, or C<sql> for sqlite3. The file has its name when it is whole. The table's own file is never
 replaced, and another table, a capture or a store only with C<force>.
+
+=head2 changes_since
+
+    my $changes = $table->changes_since($position);
+
+A L<Bytewright::Changes> over what was committed to a hashed table in a file behind a position that C<position> of earlier changes
+gave, up to now. The changes begin with C<clear> and have all entries without a position, and where the log does not go back so
+far, because the file was compacted or repaired. Whoever makes them to a copy of the table as it was at the position has the table
+as it is now. Other tables have no log, and die with an C<argument> error, as does a position of another table.
 
 =head2 load
 

@@ -3,6 +3,7 @@
 require_relative "extension"
 require_relative "options"
 Bytewright.send(:define_tables)
+require_relative "changes"
 require_relative "entries"
 require_relative "snapshot"
 require_relative "values"
@@ -362,6 +363,21 @@ module Bytewright
     def load(path)
       check_frozen
       load_dump(path.respond_to?(:to_path) ? path.to_path : path)
+    end
+
+    # The changes of a {HashTable} in a file that were committed behind a position, up to now. They begin with +:clear+ and have
+    # all entries without a position, and where the log does not go back so far, because the file was compacted or repaired.
+    # Whoever makes them to a copy of the table as it was at the position has the table as it is now.
+    #
+    #   changes = table.changes_since(position)
+    #   changes.each { |change, key, value| ... }
+    #   position = changes.position
+    #
+    # @param position [String, nil] what {Changes#position} gave
+    # @return [Changes]
+    # @raise [ArgumentError] for tables without a log, which are in memory or ordered, and for a position of another table
+    def changes_since(position = nil)
+      take_changes(position)
     end
 
     private

@@ -48,6 +48,7 @@ pub mod batch;
 pub mod buffer;
 pub mod bulk;
 pub mod capture;
+pub mod changes;
 pub mod cursor;
 pub mod error;
 pub mod flow_store;

@@ -20,7 +20,7 @@ fn header_path() -> PathBuf {
 }
 
 /// Sources of the declarations, in the order of the header.
-const SOURCES: [&str; 26] = [
+const SOURCES: [&str; 27] = [
     "version",
     "error",
     "buffer",
@@ -33,6 +33,7 @@ const SOURCES: [&str; 26] = [
     "scan",
     "snapshot",
     "cursor",
+    "changes",
     "schema",
     "value",
     "batch",

@@ -7,7 +7,8 @@ use super::super::turn::TurnHost;
 use super::{AnySnapshot, Cost, Entry, TableContent, TableHandle, step_by_step, used_by_itself};
 use crate::error::Result;
 use crate::table::{
-    Backup, BackupFile, BackupOptions, Cursor, KeyRange, PackedEntries, Scan, Selection, Stat, View,
+    Backup, BackupFile, BackupOptions, Changes, Cursor, KeyRange, PackedEntries, Scan, Selection,
+    Stat, View,
 };
 
 impl<C: Clone> TableHandle<C> {
@@ -128,6 +129,16 @@ impl<C: Clone> TableHandle<C> {
     /// The table as it is now.
     pub fn snapshot<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<AnySnapshot, H> {
         self.read(host, TableContent::snapshot)
+    }
+
+    /// The changes behind `since`, the text of a position, as [`Table::changes_since`](crate::table::Table::changes_since).
+    pub fn changes_since<H: TurnHost<Caller = C>>(
+        &self,
+        host: &H,
+        since: Option<&str>,
+    ) -> Outcome<Box<dyn Changes>, H> {
+        let since = since.map(str::parse).transpose()?;
+        self.read(host, |content| content.table()?.changes_since(since.as_ref()))
     }
 
     /// A cursor over the entries as they are now, before the first.

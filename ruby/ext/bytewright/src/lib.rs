@@ -12,6 +12,7 @@ mod border;
 mod call;
 mod capture;
 mod capture_writer;
+mod changes;
 mod class;
 mod columns;
 mod command;
@@ -86,5 +87,6 @@ fn define_tables(ruby: &Ruby) -> Result<(), Error> {
     walk::init(ruby)?;
     view::init(ruby)?;
     adb::init(ruby)?;
+    changes::init(ruby)?;
     cursor::init(ruby)
 }

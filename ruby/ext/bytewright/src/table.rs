@@ -24,6 +24,7 @@ use crate::border::{
     define_table_methods, encoding_index, encoding_object, lend, pack_strings, path_of,
     value_objects,
 };
+use crate::changes::ChangesObject;
 use crate::class;
 use crate::cursor::CursorObject;
 use crate::error::raised;
@@ -316,6 +317,17 @@ impl TableObject {
         lend(ruby, ruby.obj_wrap_as(snapshot, class).as_value())
     }
 
+    /// `table.take_changes(position)`: the changes that were committed behind a position, or all entries with nil.
+    fn take_changes(
+        ruby: &Ruby,
+        this: &Self,
+        position: Option<String>,
+    ) -> Result<ChangesObject, Error> {
+        let changes =
+            this.run(ruby, |handle, host| handle.changes_since(host, position.as_deref()))?;
+        Ok(ChangesObject::new(changes, this.conversion.get()))
+    }
+
     /// `table.write_backup(path, replace)`: writes the entries as they are now to another file, while
     /// others go on with the table.
     fn write_backup(ruby: &Ruby, this: &Self, path: RString, replace: bool) -> Result<(), Error> {
@@ -428,6 +440,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     table.define_private_method("end_transaction", method!(TableObject::end_transaction, 2))?;
     table.define_private_method("write_backup", method!(TableObject::write_backup, 2))?;
     table.define_private_method("write_dump", method!(TableObject::write_dump, 3))?;
+    table.define_private_method("take_changes", method!(TableObject::take_changes, 1))?;
     table.define_private_method("load_dump", method!(TableObject::load_dump, 1))?;
     table.define_private_method("compact_storage", method!(TableObject::compact, 0))?;
 

@@ -468,6 +468,11 @@ impl Engine {
         HashSnapshot::take(self.writer()?, self.process)
     }
 
+    /// The table as all others see it, also within a transaction.
+    pub(super) fn committed_snapshot(&self) -> Result<HashSnapshot> {
+        HashSnapshot::of_committed(self.file()?, self.process)
+    }
+
     /// Makes everything last, and leaves the file.
     pub(super) fn close(&mut self) -> Result<()> {
         if self.opened.is_none() {

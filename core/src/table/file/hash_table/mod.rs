@@ -17,6 +17,7 @@ mod copying;
 mod engine;
 mod extent;
 mod far_versions;
+mod feed;
 mod following;
 mod generation;
 mod hash_file;
@@ -42,8 +43,9 @@ use std::time::Duration;
 use super::options::OpenOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Directory, FileDirectory};
-use crate::table::{Snapshot, Stat, Table, ValueType, check_entry};
+use crate::table::{ChangePosition, Changes, Snapshot, Stat, Table, ValueType, check_entry};
 use engine::Engine;
+use feed::ChangeFeed;
 use log_writer::shorten;
 use table_files::HashTableFiles;
 
@@ -327,5 +329,12 @@ impl Table for HashTable {
 
     fn stat(&self) -> Result<Stat> {
         self.look(Engine::stat)
+    }
+
+    fn changes_since(&self, since: Option<&ChangePosition>) -> Result<Box<dyn Changes>> {
+        self.look(|engine| {
+            let feed = ChangeFeed::begin(engine.committed_snapshot()?, since)?;
+            Ok(Box::new(feed) as Box<dyn Changes>)
+        })
     }
 }

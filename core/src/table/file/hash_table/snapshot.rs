@@ -127,6 +127,24 @@ impl HashSnapshot {
         Ok(HashSnapshot { held: Arc::new(held), pending, len })
     }
 
+    /// The table as all others see it, also within a transaction.
+    pub(super) fn of_committed(file: &Arc<HashFile>, process: ProcessMark) -> Result<HashSnapshot> {
+        let (state, pin) = file.pin_newest()?;
+        let (file, far) = (file.clone(), FarVersions::default());
+        let held = HeldState { file, state, pin: Some(pin), process, far };
+        Ok(HashSnapshot { held: Arc::new(held), pending: None, len: state.records })
+    }
+
+    /// Returns the file, and the state of it that was committed.
+    pub(super) fn committed(&self) -> (&Arc<HashFile>, &LogExtent) {
+        (&self.held.file, &self.held.state)
+    }
+
+    /// Fails in a process that was forked since.
+    pub(super) fn check_process(&self) -> Result<()> {
+        self.held.check_process()
+    }
+
     /// All entries, in the order of their last write. There are none before `first`, the place of a frame.
     pub(super) fn records_from(&self, first: u64) -> HashScan {
         let HeldState { file, state, .. } = &*self.held;

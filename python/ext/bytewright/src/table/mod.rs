@@ -1,6 +1,7 @@
 //! Tables: the object with its methods, in memory or in a file, around a handle of the core.
 
 mod bulk;
+mod changes;
 mod cursor;
 mod host;
 mod open;
@@ -22,6 +23,7 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
+pub(crate) use changes::Changes;
 pub(crate) use cursor::Cursor;
 use host::TableHost;
 use scan::Part;
@@ -433,6 +435,19 @@ impl Table {
     /// Raises `FormatError` or `TruncatedError` where the text is something else, or ends too soon, with the line.
     fn load(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
         self.run(py, |handle, host| handle.load(host, &path))
+    }
+
+    /// The changes of a `HashTable` in a file that were committed behind `position`, which `changes.position` gave, up to now.
+    ///
+    /// They begin with `("clear", None, None)` and have all entries without a position, and where the log does not go back so
+    /// far, because the file was compacted or repaired. Whoever makes them to a copy of the table as it was at the position has
+    /// the table as it is now.
+    ///
+    /// Raises `ArgumentError` for tables without a log, which are in memory or ordered, and for a position of another table.
+    #[pyo3(signature = (position = None))]
+    fn changes_since(&self, py: Python<'_>, position: Option<&str>) -> PyResult<Changes> {
+        let changes = self.run(py, |handle, host| handle.changes_since(host, position))?;
+        Ok(Changes::new(changes, self.strings, Arc::clone(&self.values)))
     }
 
     /// Counts and sizes: `records`, `live_bytes`, `dead_bytes`, `pinned_bytes`, `index_bytes`, `memory_bytes`, `file_bytes`.
