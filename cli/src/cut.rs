@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use bytewright::ask::{CutTotals, cut};
+use bytewright::ask::{CutOutput, CutTotals, cut};
 use bytewright::export::{CaptureFile, CaptureForm};
 use bytewright::input::{CaptureOptions, CaptureReader, Needs};
 use bytewright::packet::PayloadRule;
@@ -49,22 +49,27 @@ fn write(args: &CutArgs, options: &CaptureOptions, session: &mut Session) -> Res
     let options = CaptureOptions { wanted: args.cut.options.wanted(), ..options.clone() };
     let captures = session.captures(&args.files, 1, &options, Needs::Frames);
     let readers = captures.collect::<Result<Vec<CaptureReader>>>()?;
-    let file = create(args)?;
-    session.remove_at_signal(file.hidden_path())?;
-    cut(readers, &args.cut.options, file)
+    cut(readers, &args.cut.options, create(args, session)?)
 }
 
-fn create(args: &CutArgs) -> Result<CaptureFile> {
+fn create(args: &CutArgs, session: &Session) -> Result<CutOutput> {
     let options = output_options(&args.files, args.replacing.options.force);
     if args.output != Path::new(STDOUT.0) {
-        return CaptureFile::create(&args.output, &options);
+        let mut output = CutOutput::create(&args.output, &args.cut.options, &options)?;
+        match &mut output {
+            CutOutput::File(file) => session.remove_at_signal(file.hidden_path())?,
+            CutOutput::Pieces(pieces) => pieces.watch(session.piece_watcher()),
+        }
+        return Ok(output);
     }
+    args.cut.options.check_not_rotated()?;
     // A file that grows while it is read would never end.
     options.check_inputs(Path::new("/dev/fd/1"), STDOUT.1)?;
     // Through the descriptor, because Rust's standard output looks for line ends.
     let stdout = io::stdout().as_fd().try_clone_to_owned();
     let stdout = stdout.map_err(|error| Error::io("open", &error).in_file(STDOUT.1))?;
-    CaptureFile::to_stream(CaptureForm::PCAPNG, Box::new(File::from(stdout)), STDOUT.1)
+    let stream = Box::new(File::from(stdout));
+    CaptureFile::to_stream(CaptureForm::PCAPNG, stream, STDOUT.1).map(CutOutput::from)
 }
 
 /// Tells people how many packets were written, and everybody what is not as it was to be expected.
@@ -79,7 +84,11 @@ fn tell(totals: &CutTotals, args: &CutArgs, session: &mut Session) -> io::Result
             count => format!(", left out {}", counted(count, "duplicate")),
         };
         let packets = counted(totals.packets, "packet");
-        session.complain(&format!("wrote {packets} to {output}{duplicates}"));
+        let files = match args.cut.options.rotate {
+            Some(_) => format!(" ({})", counted(totals.files, "file")),
+            None => String::new(),
+        };
+        session.complain(&format!("wrote {packets} to {output}{files}{duplicates}"));
     }
     if totals.late > 0 {
         let count = totals.late;

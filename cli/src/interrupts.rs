@@ -29,6 +29,8 @@ pub(crate) struct Interrupts(Arc<State>);
 #[derive(Default)]
 struct State {
     cancel: Cancel,
+    /// The file that is taken away.
+    hidden: Arc<Mutex<Option<PathBuf>>>,
     watch: Mutex<Option<Watch>>,
 }
 
@@ -72,16 +74,20 @@ impl Interrupts {
         Ok(())
     }
 
-    /// Has a signal that ends the program take a file away before. Where signals end inputs, the file is finished instead.
+    /// Has a signal that ends the program take a file away before, in the place of one that was named earlier. Where signals
+    /// end inputs, the file is finished instead.
     pub(crate) fn remove_file(&self, path: PathBuf) -> Result<()> {
+        *self.0.hidden.lock().unwrap_or_else(PoisonError::into_inner) = Some(path);
         let mut watch = self.0.watch.lock().unwrap_or_else(PoisonError::into_inner);
         if watch.is_none() {
             let signals =
                 [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal));
+            let hidden = Arc::clone(&self.0.hidden);
             let started = Watch::start(signals, move |_, is_over, signal| {
                 is_over.store(true, Ordering::Release);
+                let path = hidden.lock().unwrap_or_else(PoisonError::into_inner).take();
                 // It may be whole by now, and have another name.
-                let _ = std::fs::remove_file(path);
+                let _ = path.map(std::fs::remove_file);
                 let _ = emulate_default_handler(signal);
             });
             *watch = Some(started.map_err(failed)?);

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use anstyle::{AnsiColor, Style};
 use bytewright::bytes::{ByteStream, FileSource, StreamOptions};
 use bytewright::error::{EXCERPT_MAX, excerpt};
-use bytewright::export::{OutputOptions, ParquetFile};
+use bytewright::export::{OutputOptions, ParquetFile, PieceWatcher};
 use bytewright::input::{
     CaptureList, CaptureOptions, CaptureReader, LiveCounts, LiveOptions, Needs, PrefetchedCaptures,
 };
@@ -89,6 +89,12 @@ impl Session {
         hidden.map_or(Ok(()), |path| self.interrupts.remove_file(path))
     }
 
+    /// Returns what tells people of the files of a rotated capture, and has signals take away the one that is not whole.
+    pub(crate) fn piece_watcher(&self) -> Box<dyn PieceWatcher> {
+        let (progress, interrupts) = (self.progress.clone(), self.interrupts.clone());
+        Box::new(PieceTeller { progress, interrupts })
+    }
+
     /// Takes note of an error, after the rows that came before it.
     pub(crate) fn report(&mut self, error: &Error) -> std::io::Result<()> {
         self.output.flush()?;
@@ -156,6 +162,23 @@ impl Session {
     /// Tells people on standard error, with the progress out of the way.
     pub(crate) fn complain(&self, message: &str) {
         self.progress.hide_while(|| complain(message));
+    }
+}
+
+/// Teller of the files of a rotated capture.
+struct PieceTeller {
+    progress: Progress,
+    interrupts: Interrupts,
+}
+
+impl PieceWatcher for PieceTeller {
+    fn begun(&mut self, hidden: Option<PathBuf>) {
+        // Without it, a signal leaves the file with its hidden name.
+        let _ = hidden.map(|path| self.interrupts.remove_file(path));
+    }
+
+    fn fault(&mut self, error: &Error) {
+        self.progress.hide_while(|| complain(&format!("{error}; the capture goes on")));
     }
 }
 

@@ -136,8 +136,8 @@ class Capture(OpenFile, Questions, _bytewright.Capture):
         of seconds.
 
         The totals are `packets`, `bytes` (on the wire), `late` (packets that are earlier than one before them), `duplicates`
-        (packets that `drop_duplicates` left out), `opaque` (packets without a known header, with `anonymize`) and `damage`
-        (the error that ended this capture, or None).
+        (packets that `drop_duplicates` left out), `opaque` (packets without a known header, with `anonymize`), `files`
+        (that `rotate` makes of it) and `damage` (the error that ended this capture, or None).
         """
         return self._write_to(path, from_time=_time_text(from_time), to_time=_time_text(to_time), **options)
 

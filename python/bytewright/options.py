@@ -87,6 +87,9 @@ None is an option that is not given.
 - `shift`: Time that is added to the time of each packet, such as 1h, -90s or 0.5 (seconds).
 - `anonymize`: Change MAC and IP addresses by this key, networks staying networks; random for a key that nobody knows.
 - `payload`: With anonymize: bytes behind the last known header are overwritten, cut off, or kept as they are.
+- `rotate`: Write files one after another, each up to an interval, a length or a number of packets, such as 1h,100MB or
+  50000p; %Y %m %d %H %M %S in the name are the time of its first packet (UTC), %n its number.
+- `keep`: With rotate: keep so many of the files, the newest ones.
 - `force`: Replace a file that is a capture, a table or a store, too. An input never is.
 
 `REPORT`: reports
@@ -205,6 +208,8 @@ CUT = {
     "shift": None,
     "anonymize": None,
     "payload": "zero",
+    "rotate": None,
+    "keep": None,
     "force": False,
 }
 REPORT = {

@@ -86,6 +86,8 @@ class _CutOptions(TypedDict, total=False):
     shift: str | None
     anonymize: str | None
     payload: Literal["zero", "cut", "keep"] | None
+    rotate: str | None
+    keep: int | None
     force: bool | None
 
 class _ReportOptions(TypedDict, total=False):

@@ -582,6 +582,7 @@ def test_packets_are_written_to_a_new_capture(tmp_path):
         "late": 0,
         "duplicates": 0,
         "opaque": 0,
+        "files": 1,
         "damage": None,
     }
     Capture(WEB).write_to(path, where="length > 1000", to_time=expected[10].ts, force=True)
@@ -618,6 +619,17 @@ def test_an_anonymous_capture_has_the_same_flows_between_other_hosts(tmp_path):
     assert len(hosts[0]) == len(hosts[1]) and not hosts[0] & hosts[1]
     with pytest.raises(ValueError, match="expected anonymize beside payload"):
         Capture(WEB).write_to(path, payload="cut", force=True)
+
+
+def test_a_rotated_capture_is_in_files_that_have_all_packets(tmp_path):
+    written = Capture(WEB).write_to(tmp_path / "%n.pcap.zst", rotate="3000p", keep=2)
+    assert (written["files"], written["packets"]) == (3, 8760)
+    files = sorted(tmp_path.iterdir())
+    assert [path.name for path in files] == ["00002.pcap.zst", "00003.pcap.zst"]
+    lengths = [packet.length for path in files for packet in Capture(path)]
+    assert lengths == [packet.length for packet in Capture(WEB)][3000:]
+    with pytest.raises(ValueError, match="expected rotate beside keep"):
+        Capture(WEB).write_to(tmp_path / "a.pcap", keep=3)
 
 
 def test_interfaces_comments_and_times_are_kept(tmp_path):

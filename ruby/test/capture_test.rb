@@ -316,6 +316,17 @@ class CaptureTest < TestCase
     end
   end
 
+  def test_a_rotated_capture_is_in_files_that_have_all_packets
+    Dir.mktmpdir do |folder|
+      written = open_capture(WEB) { |capture| capture.write_to(File.join(folder, "%n.pcap.zst"), rotate: "3000p") }
+      files = Dir.children(folder).sort
+      assert_equal([%w[00001.pcap.zst 00002.pcap.zst 00003.pcap.zst], 3, 8760], [files, *written.values_at(:files, :packets)])
+      lengths = files.flat_map { |name| open_capture(File.join(folder, name)).map(&:length) }
+      assert_equal(open_capture(WEB).map(&:length), lengths)
+      assert_raises(ArgumentError) { open_capture(WEB) { |capture| capture.write_to(File.join(folder, "a.pcap"), keep: 3) } }
+    end
+  end
+
   def test_an_empty_capture_has_no_packets
     with_file(pcap) do |path|
       capture = open_capture(path)

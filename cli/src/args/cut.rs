@@ -22,7 +22,7 @@ pub(crate) struct CutArgs {
 
     /// The capture to write: a name that ends in .pcap or .pcapng, followed by .gz or .zst to
     /// compress it. It replaces an older file when it is complete. `-` writes pcapng to standard
-    /// output as packets come.
+    /// output as packets come. With --rotate, the form of the names.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 

@@ -6,6 +6,7 @@ use std::process::Stdio;
 
 use crate::capture::{Capture, gzip, mixed};
 use crate::run::Folder;
+use crate::sample;
 
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -166,4 +167,40 @@ fn one_flow_is_taken_by_its_ends_or_its_community_id_whichever_way_its_packets_g
         "{}",
         outcome.stderr
     );
+}
+
+#[test]
+fn a_capture_is_divided_into_files_and_only_the_newest_are_kept() {
+    let folder = Folder::new();
+    let Some(web) = sample("web.pcap.gz") else { return };
+    let all = folder.run(&["packets", &web, "--csv"]).stdout_of_success().lines().count() - 1;
+    let args = ["cut", &web, "--rotate", "100p,50kB", "-o", "part-%n.pcap.gz"];
+    assert_eq!(folder.run(&args).code, 0);
+    let names = folder.names();
+    let packets = |name: &String| {
+        folder.run(&["packets", name, "--csv"]).stdout_of_success().lines().count() - 1
+    };
+    assert!(names.len() > 3);
+    assert!(names.iter().all(|name| packets(name) <= 100 && folder.read(name).len() <= 50_000));
+    assert_eq!(names.iter().map(packets).sum::<usize>(), all);
+    let kept = [&args[..], &["--keep", "2", "--force"]].concat();
+    let folder = Folder::new();
+    assert_eq!(folder.run(&kept).code, 0);
+    assert_eq!(folder.names(), names[names.len() - 2..]);
+    for (args, words) in [
+        (
+            &["-o", "-", "--rotate", "1h"][..],
+            "expected the name of a file for a capture that is rotated",
+        ),
+        (&["-o", "a.pcap", "--keep", "2"], "expected rotate beside keep, found keep alone"),
+        (&["-o", "%q.pcap", "--rotate", "1h"], "in the name of a rotated capture, found %q"),
+        (
+            &["-o", "a.pcap", "--rotate", "1x"],
+            "expected limits of a file with commas between, such as 1h",
+        ),
+    ] {
+        let refused = folder.run(&[&["cut", &web][..], args].concat());
+        assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{args:?}");
+        assert!(refused.stderr.contains(words), "{}", refused.stderr);
+    }
 }

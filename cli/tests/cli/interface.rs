@@ -162,6 +162,81 @@ fn a_full_disk_ends_a_capture_behind_the_last_packet_that_fitted() {
 }
 
 #[test]
+fn a_rotated_capture_loses_nothing_between_files_nor_where_its_folder_is_away_for_a_while() {
+    let Some(network) = Network::new() else { return };
+    let folder = Folder::new();
+    let [here, away] = ["here", "away"].map(|name| folder.path(name));
+    std::fs::create_dir(&here).unwrap();
+    let args = ["cut", "--interface", "lo", "--rotate", "4p", "-o", "here/%n.pcapng"];
+    let child = network.start(&folder.command(&args), 1);
+    network.send(5, 9);
+    while !here.join("00002.pcapng").exists() {
+        sleep(Duration::from_millis(5));
+    }
+    std::fs::rename(&here, &away).unwrap();
+    network.send(5, 9);
+    // It tries again after a second.
+    sleep(Duration::from_millis(1500));
+    std::fs::rename(&away, &here).unwrap();
+    network.send(5, 9);
+    let ended = interrupt(child);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stderr.contains("; the capture goes on"), "{}", ended.stderr);
+    let mut names: Vec<String> = std::fs::read_dir(&here)
+        .unwrap()
+        .map(|entry| format!("here/{}", entry.unwrap().file_name().to_string_lossy()))
+        .collect();
+    names.sort();
+    let counts = names.iter().map(|name| {
+        let rows = folder.run(&["packets", name, "--csv"]).stdout_of_success();
+        rows.lines().count() - 1
+    });
+    let counts: Vec<usize> = counts.collect();
+    // Each datagram is answered.
+    assert_eq!(counts.iter().sum::<usize>(), 30, "{counts:?}");
+    assert!(counts.len() >= 4 && counts[..2] == [4, 4], "{counts:?}");
+}
+
+#[test]
+fn the_part_of_a_rotated_capture_that_was_captured_stays_where_the_program_is_killed() {
+    let Some(network) = Network::new() else { return };
+    let folder = Folder::new();
+    let args = ["cut", "--interface", "lo", "--rotate", "6p", "-o", "%n.pcapng"];
+    let mut child = network.start(&folder.command(&args), 1);
+    network.send(4, 9);
+    while folder.names() != ["00001.pcapng", "00002.pcapng.part"] {
+        sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let packets = |name: &str| {
+        folder.run(&["packets", name, "--csv"]).stdout_of_success().lines().count() - 1
+    };
+    assert_eq!(packets("00001.pcapng"), 6);
+    assert!((1..=2).contains(&packets("00002.pcapng.part")));
+}
+
+#[test]
+fn the_file_of_an_interval_is_complete_soon_after_it_though_nothing_comes() {
+    let Some(network) = Network::new() else { return };
+    let folder = Folder::new();
+    let args = ["cut", "--interface", "lo", "--rotate", "1s", "-o", "part.pcapng.zst"];
+    let child = network.start(&folder.command(&args), 1);
+    network.send(2, 9);
+    while folder.names().is_empty() {
+        sleep(Duration::from_millis(20));
+    }
+    let ended = interrupt(child);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let names = folder.names();
+    assert_eq!(names[0], "part-00001.pcapng.zst");
+    let rows = names.iter().map(|name| {
+        folder.run(&["packets", name, "--csv"]).stdout_of_success().lines().count() - 1
+    });
+    assert_eq!(rows.sum::<usize>(), 4);
+}
+
+#[test]
 fn a_hangup_ends_a_capture_as_other_signals_do() {
     let Some(network) = Network::new() else { return };
     let folder = Folder::new();

@@ -9,10 +9,10 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::cut_options::CutOptions;
+use super::cut_output::CutOutput;
 use super::recent_frames::RecentFrames;
 use crate::bytes::Cancel;
 use crate::capture::{BlockOptions, Clock, Format, Interface, Record, Stamp, WrittenFrame};
-use crate::export::CaptureFile;
 use crate::input::{
     CaptureReader, PacketSink, RecordPlace, RecordSource, Stop, StreamRecords, damage_of,
 };
@@ -32,6 +32,8 @@ pub struct CutTotals {
     pub duplicates: u64,
     /// Packets without a header that is known, where addresses were to be changed: all of them counts as payload.
     pub opaque: u64,
+    /// Files that were begun.
+    pub files: u64,
     /// Errors that ended captures before their end. The packets before them are written.
     pub damage: Vec<Error>,
     /// Reasons why indexes of captures were not used; the packets are the same without.
@@ -40,20 +42,21 @@ pub struct CutTotals {
 
 impl CutTotals {
     /// The numbers by their names.
-    pub fn counts(&self) -> [(&'static str, u64); 5] {
+    pub fn counts(&self) -> [(&'static str, u64); 6] {
         [
             ("packets", self.packets),
             ("bytes", self.bytes),
             ("late", self.late),
             ("duplicates", self.duplicates),
             ("opaque", self.opaque),
+            ("files", self.files),
         ]
     }
 }
 
-/// Writes the packets of captures to `file`, which has its name once each capture was read to its end or its damage. After
-/// an error, whatever has the name stays as it was; but packets that nobody can read again, of a pipe or an interface, are
-/// kept, up to the last that fitted.
+/// Writes the packets of captures to `output`, a file that has its name once each capture was read to its end or its damage, or
+/// files that have theirs when they are complete. After an error, whatever has the name of an incomplete file stays as it was; but
+/// packets that nobody can read again, of a pipe or an interface, are kept, up to the last that fitted.
 ///
 /// # Errors
 /// Fails before anything is written if an input is no capture at all; later if the file refuses something, and with
@@ -61,20 +64,21 @@ impl CutTotals {
 pub fn cut(
     readers: Vec<CaptureReader>,
     options: &CutOptions,
-    mut file: CaptureFile,
+    output: impl Into<CutOutput>,
 ) -> Result<CutTotals> {
+    let mut file = output.into();
     let cancels: Vec<Cancel> = readers.iter().map(CaptureReader::cancel).collect();
     let keeps = Keeps::of(&readers);
     if keeps != Keeps::Nothing {
         file.keep_end();
     }
     if keeps == Keeps::All {
-        file.show_early();
+        file.take_live();
     }
     let written = write(readers, options, &mut file).and_then(|totals| {
         // All may be written by the time that nobody wants it any more.
         cancels.iter().try_for_each(Cancel::check)?;
-        file.finish_writing().map(|()| totals)
+        file.finish_writing().map(|()| CutTotals { files: file.count(), ..totals })
     });
     match written {
         Err(error) if keeps.keeps_at(&error) => Err(kept(file, error)),
@@ -111,7 +115,7 @@ impl Keeps {
 }
 
 /// Ends the file behind the last packet that could be written, and answers the error that it ends with.
-fn kept(file: CaptureFile, error: Error) -> Error {
+fn kept(file: CutOutput, error: Error) -> Error {
     let name = file.name().to_owned();
     match file.keep() {
         Ok(true) => {
@@ -131,7 +135,7 @@ fn kept(file: CaptureFile, error: Error) -> Error {
 fn write(
     readers: Vec<CaptureReader>,
     options: &CutOptions,
-    file: &mut CaptureFile,
+    file: &mut CutOutput,
 ) -> Result<CutTotals> {
     let vxlan_port = readers.first().map_or(0, |reader| reader.decode_options().vxlan_port);
     let anonymizer = options.anonymizer(vxlan_port)?;
@@ -174,7 +178,7 @@ fn write(
 }
 
 /// A pcap file that is made of pcap files has their clock and snaplen, if they agree.
-fn take_after(inputs: &[CutInput], file: &mut CaptureFile) {
+fn take_after(inputs: &[CutInput], file: &mut CutOutput) {
     let mut found: Option<&Interface> = None;
     for input in inputs {
         let decoder = &input.records.decoder;
@@ -224,7 +228,7 @@ struct Head {
 /// Output of a cut.
 struct Cut<'c> {
     options: &'c CutOptions,
-    file: &'c mut CaptureFile,
+    file: &'c mut CutOutput,
     totals: CutTotals,
     /// The latest time that was written.
     latest: i64,

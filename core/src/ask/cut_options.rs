@@ -1,6 +1,7 @@
 //! Options of a cut: the packets that are written, and what is left of each.
 
 use crate::capture::Record;
+use crate::export::Rotation;
 use crate::input::WantedRecords;
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 use crate::packet::{self, Anonymizer, Field, PayloadRule};
@@ -37,6 +38,10 @@ pub struct CutOptions {
     pub key: Option<Vec<u8>>,
     /// The rule for payloads where addresses are changed.
     pub payload: Option<PayloadRule>,
+    /// Limits of a file, where the packets go on in another one.
+    pub rotate: Option<Rotation>,
+    /// Files that are kept then, the newest ones; all by default.
+    pub keep: Option<u32>,
 }
 
 impl NamedOptions for CutOptions {
@@ -95,6 +100,19 @@ impl NamedOptions for CutOptions {
             default: "zero",
             summary: "With anonymize: bytes behind the last known header are overwritten, cut off, or kept as they are",
         },
+        OptionSpec {
+            name: "rotate",
+            kind: OptionKind::Text,
+            default: "none",
+            summary: "Write files one after another, each up to an interval, a length or a number of packets, such as 1h,100MB or 50000p; \
+                      %Y %m %d %H %M %S in the name are the time of its first packet (UTC), %n its number",
+        },
+        OptionSpec {
+            name: "keep",
+            kind: OptionKind::POSITIVE_32,
+            default: "all",
+            summary: "With rotate: keep so many of the files, the newest ones",
+        },
     ];
 
     fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
@@ -108,6 +126,8 @@ impl NamedOptions for CutOptions {
             "shift" => self.shift = query::shift(&setting.text()?)?,
             "anonymize" => self.key = Some(key_of(&setting.text()?)?),
             "payload" => self.payload = Some(payload_rule(&setting.text()?)),
+            "rotate" => self.rotate = Some(setting.text()?.parse()?),
+            "keep" => self.keep = Some(setting.count()?),
             _ => return Err(not_in_table(name)),
         }
         Ok(())
@@ -141,6 +161,18 @@ impl CutOptions {
                 Ok(Some(Anonymizer::new(key, rule.unwrap_or_default(), vxlan_port)))
             }
         }
+    }
+
+    /// Fails where files are to be kept of a capture that is one file.
+    pub fn check_not_rotated(&self) -> Result<()> {
+        let message = match (self.rotate, self.keep) {
+            (None, None) => return Ok(()),
+            (None, Some(_)) => "expected rotate beside keep, found keep alone",
+            (Some(_), _) => {
+                "expected the name of a file for a capture that is rotated, found an output without one"
+            }
+        };
+        Err(Error::new(ErrorKind::Argument, message))
     }
 
     #[inline]

@@ -80,8 +80,8 @@ pub struct CaptureFile {
     /// State of the end of the file, if that is kept even when the system takes no more.
     kept: Option<KeptEnd>,
     has_frames: bool,
-    /// Gives a file its name as soon as packets are in it.
-    shows_early: bool,
+    /// Name that a file has as soon as packets are in it.
+    early: EarlyName,
     /// The interfaces of packets that name none, one for each link type.
     plain: Vec<(u16, u32)>,
     /// Error that every call returns from now on.
@@ -95,6 +95,16 @@ struct KeptEnd {
     start: u64,
     /// Content of the member: whole records that are not compressed.
     member: Vec<u8>,
+}
+
+/// Name of a file that is not complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EarlyName {
+    None,
+    /// The name of the whole.
+    Whole,
+    /// That name with `.part` behind it.
+    Part,
 }
 
 /// Destination of bytes.
@@ -193,7 +203,7 @@ impl CaptureFile {
             name: name.to_owned(),
             kept: None,
             has_frames: false,
-            shows_early: false,
+            early: EarlyName::None,
             plain: Vec::new(),
             failure: None,
         })
@@ -350,7 +360,13 @@ impl CaptureFile {
     /// Has the file get its name, where that is free, as soon as it has packets, and not only at its end. To be called
     /// before the first packet.
     pub(crate) fn show_early(&mut self) {
-        self.shows_early = true;
+        self.early = EarlyName::Whole;
+    }
+
+    /// Has the file have its name with `.part` behind it from its first packets to its end. To be called before the first
+    /// packet.
+    pub(super) fn show_part(&mut self) {
+        self.early = EarlyName::Part;
     }
 
     /// Ends a file that [`CaptureFile::keep_end`] was called for, whatever failed, behind the last packet that the system
@@ -370,6 +386,41 @@ impl CaptureFile {
         kept.end(form, &packed, &mut writer)
     }
 
+    /// Begins as another one of the same form does: `beginning`, and the state of its encoder behind that.
+    pub(super) fn begin_like(&mut self, encoder: &Encoder, beginning: &[u8]) {
+        self.encoder = encoder.clone();
+        self.gathered.extend_from_slice(beginning);
+    }
+
+    /// Returns true if the file would be longer than `limit` with `more` bytes, as far as that can be told of what is not
+    /// compressed yet: an eighth shorter, and never longer.
+    ///
+    /// # Errors
+    /// Those of [`CaptureFile::frame`].
+    pub(super) fn is_full(&mut self, more: u64, limit: u64) -> Result<bool> {
+        if self.len_max() + more <= limit {
+            return Ok(false);
+        }
+        if self.form.compression == Compression::None || !self.has_frames {
+            return Ok(self.has_frames);
+        }
+        // Compressed, it is shorter.
+        self.attempt(|file| {
+            file.compress()?;
+            file.end_member_here()
+        })?;
+        Ok(self.len_max() + more > limit - limit / 8)
+    }
+
+    /// Returns the most bytes that the file can have so far.
+    fn len_max(&self) -> u64 {
+        let written = match &self.output {
+            CaptureOutput::File(writer) => writer.position(self.packed.len()),
+            CaptureOutput::Stream(_) => 0,
+        };
+        written + self.compressor.held_max() + self.gathered.len() as u64
+    }
+
     /// Compresses what is gathered.
     fn compress(&mut self) -> Result<()> {
         if let Some(kept) = &mut self.kept
@@ -382,9 +433,10 @@ impl CaptureFile {
 
     /// Ends a member once it is long: others can be read beside it, and few bytes depend on it.
     fn end_member(&mut self) -> Result<()> {
-        if !self.compressor.has_long_member() {
-            return Ok(());
-        }
+        if self.compressor.has_long_member() { self.end_member_here() } else { Ok(()) }
+    }
+
+    fn end_member_here(&mut self) -> Result<()> {
         self.compressor.end_member(&mut self.packed)?;
         self.write_packed()?;
         self.holds_back = false;
@@ -399,9 +451,12 @@ impl CaptureFile {
         match &mut self.output {
             CaptureOutput::File(writer) => {
                 writer.write(&mut self.packed)?;
-                if self.shows_early && self.has_frames {
-                    self.shows_early = false;
-                    writer.show();
+                if self.has_frames {
+                    match std::mem::replace(&mut self.early, EarlyName::None) {
+                        EarlyName::None => {}
+                        EarlyName::Whole => writer.show(),
+                        EarlyName::Part => writer.show_part(),
+                    }
                 }
                 Ok(())
             }

@@ -21,6 +21,9 @@ const ZSTD_FRAME_LEN: u64 = 4 << 20;
 const ZSTD_FRAME_PACKED_LEN: u64 = 1 << 20;
 const ZSTD_FRAME_LEN_MAX: u64 = 7 << 20;
 
+/// Bytes that a member has at most beside its blocks, and the table of zstd's frames behind it.
+const MEMBER_OVERHEAD_MAX: u64 = 256;
+
 /// Compresses bytes as they come, into members of gzip or frames of zstd that can be decompressed side by side.
 pub(super) struct Compressor {
     packer: Packer,
@@ -77,6 +80,18 @@ impl Compressor {
             Packer::Zstd(_) => {
                 bytes >= ZSTD_FRAME_LEN_MAX
                     || bytes >= ZSTD_FRAME_LEN && packed >= ZSTD_FRAME_PACKED_LEN
+            }
+        }
+    }
+
+    /// Returns the most bytes that the member can still give out: those of random bytes, of which no block is shorter
+    /// compressed.
+    pub(super) fn held_max(&self) -> u64 {
+        let MemberLen { bytes, packed } = self.member;
+        match self.packer {
+            Packer::None => 0,
+            Packer::Gzip(_) | Packer::Zstd(_) => {
+                (bytes + bytes / 1000 + MEMBER_OVERHEAD_MAX).saturating_sub(packed)
             }
         }
     }

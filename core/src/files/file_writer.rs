@@ -41,8 +41,17 @@ enum FileOutput {
 struct Replaced {
     directory: Box<dyn Directory>,
     name: OsString,
-    /// True if the new file has its name before it is finished.
-    is_shown: bool,
+    /// The name that the new file has before it is finished, if any.
+    shown: Option<OsString>,
+}
+
+impl Drop for Replaced {
+    fn drop(&mut self) {
+        // A part of a file is of no use under its own name. One that has the name of the whole is wanted as it is.
+        if let Some(part) = self.shown.take().filter(|shown| *shown != self.name) {
+            let _ = self.directory.remove(&part);
+        }
+    }
 }
 
 impl FileWriter {
@@ -97,7 +106,7 @@ impl FileWriter {
         let created = directory.create_unnamed(name, owner);
         let storage =
             created.map_err(|error| Error::io("create a file beside", &error).in_file(shown))?;
-        let replaced = Some(Replaced { directory, name: name.to_owned(), is_shown: false });
+        let replaced = Some(Replaced { directory, name: name.to_owned(), shown: None });
         let (output, name) = (FileOutput::At(storage), shown.to_owned());
         Ok(FileWriter { output, name, position: 0, replaced })
     }
@@ -203,13 +212,16 @@ impl FileWriter {
         }
         self.sync()?;
         if let (Some(replaced), FileOutput::At(storage)) = (&self.replaced, &self.output) {
-            let Replaced { directory, name, is_shown } = replaced;
-            if !is_shown {
-                let published = directory.publish(&**storage, name, Displaced::Any);
-                published.map_err(|error| self.failed("rename", &error))?;
-            }
+            let Replaced { directory, name, shown } = replaced;
+            let named = match shown {
+                None => directory.publish(&**storage, name, Displaced::Any),
+                Some(shown) if shown == name => Ok(()),
+                Some(part) => directory.rename(part, name),
+            };
+            named.map_err(|error| self.failed("rename", &error))?;
         }
-        let Some(replaced) = self.replaced.take() else { return Ok(()) };
+        let Some(mut replaced) = self.replaced.take() else { return Ok(()) };
+        replaced.shown = None;
         let synced = replaced.directory.sync();
         synced.map_err(|error| self.failed("sync the directory of", &error))
     }
@@ -217,13 +229,28 @@ impl FileWriter {
     /// Gives a new file its name before it is finished, where the name is free, so that what it has from then on is there
     /// however the process ends.
     pub(crate) fn show(&mut self) {
+        self.show_as(std::convert::identity);
+    }
+
+    /// Gives a new file its name with `.part` behind it until it is finished, as [`FileWriter::show`] does. Dropping the writer
+    /// takes it away.
+    pub(crate) fn show_part(&mut self) {
+        self.show_as(|mut name| {
+            name.push(".part");
+            name
+        });
+    }
+
+    fn show_as(&mut self, name_of: impl FnOnce(OsString) -> OsString) {
         let (Some(replaced), FileOutput::At(storage)) = (&mut self.replaced, &self.output) else {
             return;
         };
-        let Replaced { directory, name, is_shown } = replaced;
-        // If it cannot have it now, it gets it at the end, which tells why it cannot.
-        if !*is_shown {
-            *is_shown = directory.publish(&**storage, name, Displaced::Nothing).is_ok();
+        let Replaced { directory, name, shown } = replaced;
+        // If it cannot have it now, it gets its name at the end, which tells why it cannot.
+        if shown.is_none() {
+            let name = name_of(name.clone());
+            let is_shown = directory.publish(&**storage, &name, Displaced::Nothing).is_ok();
+            *shown = is_shown.then_some(name);
         }
     }
 

@@ -11,9 +11,9 @@ use super::live::LiveInput;
 use super::pass::{Item, Pass, Passes};
 use super::pass_host::Host;
 use super::report::OpenReport;
-use crate::ask::{self, CutOptions};
+use crate::ask::{self, CutOptions, CutOutput};
 use crate::bytes::{ByteStream, Cancel};
-use crate::export::{CaptureFile, OutputOptions};
+use crate::export::OutputOptions;
 use crate::files::{FileId, ProcessMark};
 use crate::flow::FlowOptions;
 use crate::forks::{Locked, ProcessLock};
@@ -197,8 +197,8 @@ impl Capture {
     pub fn cut(&self, path: PathBuf, options: CutOptions, force: bool) -> Result<Pass> {
         let output = OutputOptions { force, inputs: self.file.into_iter().collect() };
         self.start(1, move |reader, outlet, damage| {
-            let file = CaptureFile::create(&path, &output)?;
-            let mut totals = ask::cut(vec![reader], &options, file)?;
+            let output = CutOutput::create(&path, &options, &output)?;
+            let mut totals = ask::cut(vec![reader], &options, output)?;
             totals.index_faults.drain(..).for_each(|fault| damage.note_index(fault));
             outlet.send(Item::Cut(Box::new(totals)))
         })

@@ -24,7 +24,7 @@ use bytewright::{ErrorKind, Result};
 use crate::files;
 use crate::folder::Folder;
 
-fn reader(folder: &Folder, name: &str, bytes: &[u8]) -> CaptureReader {
+pub(super) fn reader(folder: &Folder, name: &str, bytes: &[u8]) -> CaptureReader {
     let path = folder.path(name);
     std::fs::write(&path, bytes).unwrap();
     CaptureReader::open(&path, &CaptureOptions::default()).unwrap()

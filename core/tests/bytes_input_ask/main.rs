@@ -23,6 +23,7 @@ mod simulated_disk;
 
 mod ask_cut;
 mod ask_cut_changes;
+mod ask_cut_rotated;
 mod ask_endpoints;
 mod ask_flow_intervals;
 mod ask_merge_flows;

@@ -280,8 +280,8 @@ module Bytewright
     # @param to [Time, DateTime, Numeric, String, nil] only packets before this time
     # @param options those of {Options::CUT}, among them where, snaplen, anonymize and force; this capture itself is never replaced
     # @return [Hash{Symbol => Object}] packets, bytes (on the wire), late (packets that are earlier than one before them),
-    #   duplicates (that drop_duplicates left out), opaque (packets without a known header, with anonymize), and damage (an Error
-    #   that ended this capture, or nil)
+    #   duplicates (that drop_duplicates left out), opaque (packets without a known header, with anonymize), files (that rotate
+    #   makes of it), and damage (an Error that ended this capture, or nil)
     def write_to(path, from: nil, to: nil, **options)
       path = path.to_path if path.respond_to?(:to_path)
       result_of(read_cut(path, { from_time: Since1970.text(from), to_time: Since1970.text(to), **options }))

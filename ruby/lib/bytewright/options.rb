@@ -147,6 +147,9 @@ module Bytewright
     # - +anonymize+: Change MAC and IP addresses by this key, networks staying networks; random for a key that nobody
     #   knows.
     # - +payload+: With anonymize: bytes behind the last known header are overwritten, cut off, or kept as they are.
+    # - +rotate+: Write files one after another, each up to an interval, a length or a number of packets, such as
+    #   1h,100MB or 50000p; %Y %m %d %H %M %S in the name are the time of its first packet (UTC), %n its number.
+    # - +keep+: With rotate: keep so many of the files, the newest ones.
     # - +force+: Replace a file that is a capture, a table or a store, too. An input never is.
     CUT = {
       where: nil,
@@ -158,6 +161,8 @@ module Bytewright
       shift: nil,
       anonymize: nil,
       payload: :zero,
+      rotate: nil,
+      keep: nil,
       force: false
     }.freeze
 
