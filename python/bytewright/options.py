@@ -90,6 +90,8 @@ None is an option that is not given.
 - `rotate`: Write files one after another, each up to an interval, a length or a number of packets, such as 1h,100MB or
   50000p; %Y %m %d %H %M %S in the name are the time of its first packet (UTC), %n its number.
 - `keep`: With rotate: keep so many of the files, the newest ones.
+- `stop_after`: End after an interval, a length or a number of packets that were written, such as 60s,1GB or 50000p; of
+  an interface, the interval begins at once.
 - `force`: Replace a file that is a capture, a table or a store, too. An input never is.
 
 `REPORT`: reports
@@ -210,6 +212,7 @@ CUT = {
     "payload": "zero",
     "rotate": None,
     "keep": None,
+    "stop_after": None,
     "force": False,
 }
 REPORT = {

@@ -88,6 +88,7 @@ class _CutOptions(TypedDict, total=False):
     payload: Literal["zero", "cut", "keep"] | None
     rotate: str | None
     keep: int | None
+    stop_after: str | None
     force: bool | None
 
 class _ReportOptions(TypedDict, total=False):

@@ -194,10 +194,7 @@ fn a_capture_is_divided_into_files_and_only_the_newest_are_kept() {
         ),
         (&["-o", "a.pcap", "--keep", "2"], "expected rotate beside keep, found keep alone"),
         (&["-o", "%q.pcap", "--rotate", "1h"], "in the name of a rotated capture, found %q"),
-        (
-            &["-o", "a.pcap", "--rotate", "1x"],
-            "expected limits of a file with commas between, such as 1h",
-        ),
+        (&["-o", "a.pcap", "--rotate", "1x"], "expected limits with commas between, such as 1h"),
     ] {
         let refused = folder.run(&[&["cut", &web][..], args].concat());
         assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{args:?}");

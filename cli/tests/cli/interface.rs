@@ -223,17 +223,33 @@ fn the_file_of_an_interval_is_complete_soon_after_it_though_nothing_comes() {
     let args = ["cut", "--interface", "lo", "--rotate", "1s", "-o", "part.pcapng.zst"];
     let child = network.start(&folder.command(&args), 1);
     network.send(2, 9);
-    while folder.names().is_empty() {
+    while folder.names().is_empty() || folder.names().iter().any(|name| name.ends_with(".part")) {
         sleep(Duration::from_millis(20));
     }
-    let ended = interrupt(child);
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
     let names = folder.names();
     assert_eq!(names[0], "part-00001.pcapng.zst");
+    let ended = interrupt(child);
+    assert_eq!((ended.code, folder.names()), (0, names.clone()), "{}", ended.stderr);
     let rows = names.iter().map(|name| {
         folder.run(&["packets", name, "--csv"]).stdout_of_success().lines().count() - 1
     });
     assert_eq!(rows.sum::<usize>(), 4);
+}
+
+#[test]
+fn a_capture_ends_by_itself_after_a_time_though_nothing_comes_and_after_a_number_of_packets() {
+    let Some(network) = Network::new() else { return };
+    let folder = Folder::new();
+    let args = ["cut", "--interface", "lo", "--stop-after", "1s", "-o", "a.pcap"];
+    let ended = Outcome::of(network.start(&folder.command(&args), 1).wait_with_output().unwrap());
+    assert_eq!((ended.code, folder.names()), (0, vec!["a.pcap".into()]), "{}", ended.stderr);
+    let args = ["cut", "--interface", "lo", "--stop-after", "5p", "-o", "b.pcap"];
+    let child = network.start(&folder.command(&args), 1);
+    network.send(20, 9);
+    let ended = Outcome::of(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let rows = folder.run(&["packets", "b.pcap", "--csv"]).stdout_of_success();
+    assert_eq!(rows.lines().count(), 6);
 }
 
 #[test]

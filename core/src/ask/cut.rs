@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::cut_options::CutOptions;
 use super::cut_output::CutOutput;
+use super::cut_stop::CutStop;
 use super::recent_frames::RecentFrames;
 use crate::bytes::Cancel;
 use crate::capture::{BlockOptions, Clock, Format, Interface, Record, Stamp, WrittenFrame};
@@ -139,6 +140,7 @@ fn write(
 ) -> Result<CutTotals> {
     let vxlan_port = readers.first().map_or(0, |reader| reader.decode_options().vxlan_port);
     let anonymizer = options.anonymizer(vxlan_port)?;
+    let is_live = readers.iter().any(CaptureReader::is_of_interface);
     let mut inputs = Vec::with_capacity(readers.len());
     for mut reader in readers {
         reader.leave_out_but(&options.wanted());
@@ -157,6 +159,7 @@ fn write(
         anonymizer,
         recent: RecentFrames::new(options.compared),
         left: 0,
+        stop: CutStop::new(options.stop_after, is_live),
     };
     for input in &mut inputs {
         input.describe_pcap(&mut cut)?;
@@ -166,7 +169,7 @@ fn write(
             input.write_up_to((i64::MIN, 0), index, &mut cut)?;
         }
     }
-    while let Some(index) = next_of(&inputs) {
+    while let Some(index) = next_of(&inputs).filter(|_| !cut.stop.is_reached()) {
         let others = inputs.iter().enumerate().filter(|(other, _)| *other != index);
         let limit = others.filter_map(|(other, input)| Some((input.next_ts()?, other))).min();
         let limit = limit.unwrap_or((i64::MAX, usize::MAX));
@@ -240,6 +243,7 @@ struct Cut<'c> {
     recent: Option<RecentFrames>,
     /// Packets that are no duplicates, so far.
     left: u64,
+    stop: CutStop,
 }
 
 impl CutInput {
@@ -300,6 +304,9 @@ impl CutInput {
                 Ok(stop) => {
                     if !records.stream.is_nonblocking() {
                         sink.cut.file.flush()?;
+                        if sink.cut.stop.is_reached_by_now() {
+                            return Ok(());
+                        }
                     }
                     records.advance(&stop)
                 }
@@ -389,7 +396,7 @@ impl Selector<'_, '_> {
         *self.ts = record.ts.unwrap_or(*self.ts);
         if (*self.ts, self.index) < self.limit {
             self.cut.write(&frame, *self.ts)?;
-            return Ok(true);
+            return Ok(!self.cut.stop.is_reached());
         }
         *self.head = Some(Head {
             ts: *self.ts,
@@ -405,7 +412,7 @@ impl Selector<'_, '_> {
 impl Cut<'_> {
     #[inline]
     fn write(&mut self, frame: &WrittenFrame<'_>, ts: i64) -> Result<()> {
-        if !self.keeps(frame) {
+        if !self.keeps(frame) || !self.stop.takes(frame) {
             return Ok(());
         }
         match self.options.changes() {

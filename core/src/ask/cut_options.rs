@@ -1,7 +1,7 @@
 //! Options of a cut: the packets that are written, and what is left of each.
 
 use crate::capture::Record;
-use crate::export::Rotation;
+use crate::export::CaptureLimits;
 use crate::input::WantedRecords;
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 use crate::packet::{self, Anonymizer, Field, PayloadRule};
@@ -39,9 +39,12 @@ pub struct CutOptions {
     /// The rule for payloads where addresses are changed.
     pub payload: Option<PayloadRule>,
     /// Limits of a file, where the packets go on in another one.
-    pub rotate: Option<Rotation>,
+    pub rotate: Option<CaptureLimits>,
     /// Files that are kept then, the newest ones; all by default.
     pub keep: Option<u32>,
+    /// Limits of the packets that are written: reading ends with the first that is reached. The interval is one from the first packet
+    /// on, and of an interface one of the clock from the beginning.
+    pub stop_after: Option<CaptureLimits>,
 }
 
 impl NamedOptions for CutOptions {
@@ -113,6 +116,13 @@ impl NamedOptions for CutOptions {
             default: "all",
             summary: "With rotate: keep so many of the files, the newest ones",
         },
+        OptionSpec {
+            name: "stop_after",
+            kind: OptionKind::Text,
+            default: "none",
+            summary: "End after an interval, a length or a number of packets that were written, such as 60s,1GB or 50000p; of an interface, \
+                      the interval begins at once",
+        },
     ];
 
     fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
@@ -128,6 +138,7 @@ impl NamedOptions for CutOptions {
             "payload" => self.payload = Some(payload_rule(&setting.text()?)),
             "rotate" => self.rotate = Some(setting.text()?.parse()?),
             "keep" => self.keep = Some(setting.count()?),
+            "stop_after" => self.stop_after = Some(setting.text()?.parse()?),
             _ => return Err(not_in_table(name)),
         }
         Ok(())

@@ -9,6 +9,7 @@ mod count;
 mod cut;
 mod cut_options;
 mod cut_output;
+mod cut_stop;
 mod endpoints;
 mod flow_intervals;
 mod flow_question;

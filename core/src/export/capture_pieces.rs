@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::capture_file::{CaptureFile, CaptureForm};
+use super::capture_limits::CaptureLimits;
 use super::output::OutputOptions;
-use super::rotation::{PieceNames, Rotation};
+use super::piece_names::PieceNames;
 use crate::capture::{BlockOptions, Encoder, Interface, WrittenFrame};
 use crate::{Error, Result};
 
@@ -30,7 +31,7 @@ pub trait PieceWatcher: Send {
 /// Each has its name when it is complete. No packet is lost between two. A packet that comes late does not begin a file.
 pub struct CapturePieces {
     names: PieceNames,
-    rotation: Rotation,
+    rotation: CaptureLimits,
     options: OutputOptions,
     /// Bytes that each file begins with, and the encoder behind them.
     beginning: Vec<u8>,
@@ -65,7 +66,7 @@ impl CapturePieces {
     /// `Argument` for a form that is none.
     pub fn create(
         path: &Path,
-        rotation: Rotation,
+        rotation: CaptureLimits,
         kept_max: Option<u32>,
         options: &OutputOptions,
     ) -> Result<Self> {

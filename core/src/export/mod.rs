@@ -4,6 +4,7 @@
 //! Without the feature `parquet` the interface is the same, and creating a file of rows is an error.
 
 mod capture_file;
+mod capture_limits;
 mod capture_pieces;
 mod compressor;
 mod dump_file;
@@ -15,13 +16,13 @@ mod parquet_file;
 #[cfg(not(feature = "parquet"))]
 #[path = "without_parquet.rs"]
 mod parquet_file;
-mod rotation;
+mod piece_names;
 
 pub use capture_file::{CaptureFile, CaptureForm};
+pub use capture_limits::CaptureLimits;
 pub use capture_pieces::{CapturePieces, PieceWatcher};
 pub use dump_file::DumpFile;
 pub use output::OutputOptions;
 pub use output_file::OutputFile;
 pub use packet_file::{PacketFile, WrittenPacket};
 pub use parquet_file::ParquetFile;
-pub use rotation::Rotation;

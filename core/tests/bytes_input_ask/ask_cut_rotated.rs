@@ -184,3 +184,34 @@ fn names_and_limits_that_make_no_sense_are_refused() {
     }
     assert_eq!(folder.names(), Vec::<String>::new());
 }
+
+#[test]
+fn a_cut_ends_with_the_first_limit_that_is_reached() {
+    let stopped = |limits: &str| CutOptions {
+        stop_after: Some(limits.parse().unwrap()),
+        ..CutOptions::default()
+    };
+    let count = |captures: &[&[u8]], limits: &str| {
+        let (bytes, totals) = cut_to("o.pcap", captures, &stopped(limits)).unwrap();
+        assert_eq!(shown(&bytes).len() as u64, totals.packets);
+        totals.packets
+    };
+    let hours = hourly(30);
+    for (limits, packets) in
+        [("7p", 7), ("3h", 3), ("3h,2p", 2), ("1s", 1), ("4096B", 30), ("40p", 30), ("30p", 30)]
+    {
+        assert_eq!(count(&[&hours], limits), packets, "{limits}");
+    }
+    // Two captures of the same hours are merged by time.
+    assert_eq!(count(&[&hours, &hours], "7p"), 7);
+    assert_eq!(count(&[&hours, &hours], "3h"), 6);
+    let long = Pcap::new(PcapHeader::default());
+    let long = [0u32, 1, 2]
+        .iter()
+        .fold(long, |capture, second| capture.record([*second, 0, 3000, 3000], &[7; 3000]));
+    assert_eq!(count(&[&long.bytes()], "6000B"), 2);
+    // Packets that are left out do not count.
+    let options = CutOptions { every_nth: 10, ..stopped("2p") };
+    let (_, totals) = cut_to("o.pcap", &[&hours], &options).unwrap();
+    assert_eq!(totals.packets, 2);
+}

@@ -150,6 +150,8 @@ module Bytewright
     # - +rotate+: Write files one after another, each up to an interval, a length or a number of packets, such as
     #   1h,100MB or 50000p; %Y %m %d %H %M %S in the name are the time of its first packet (UTC), %n its number.
     # - +keep+: With rotate: keep so many of the files, the newest ones.
+    # - +stop_after+: End after an interval, a length or a number of packets that were written, such as 60s,1GB or
+    #   50000p; of an interface, the interval begins at once.
     # - +force+: Replace a file that is a capture, a table or a store, too. An input never is.
     CUT = {
       where: nil,
@@ -163,6 +165,7 @@ module Bytewright
       payload: :zero,
       rotate: nil,
       keep: nil,
+      stop_after: nil,
       force: false
     }.freeze
 
