@@ -143,6 +143,9 @@ fn argument(option: &'static OptionSpec, texts: ValueParser) -> Arg {
             argument.value_name("TIME").allow_hyphen_values(true)
         }
         OptionKind::Text if option.name == "anonymize" => argument.value_name("KEY"),
+        OptionKind::Text if matches!(option.name, "rotate" | "stop_after") => {
+            argument.value_name("LIMITS")
+        }
         OptionKind::Text | OptionKind::Texts => argument.value_name(option.name.to_uppercase()),
     }
 }

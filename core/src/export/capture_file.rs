@@ -1,11 +1,12 @@
 //! A capture that is written: to a file that is whole or not there, or to a pipe as its packets come. Compressed, it is in
 //! members of gzip, or frames of zstd and their seek table, each of whole records.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::compressor::Compressor;
 use super::output::OutputOptions;
+use super::output_file::OutputFile;
 use crate::bytes::Compression;
 use crate::capture::{BlockOptions, Clock, Encoder, Format, Interface, Stamp, WrittenFrame};
 use crate::files::FileWriter;
@@ -75,8 +76,7 @@ pub struct CaptureFile {
     packed: Vec<u8>,
     /// True if the compressor may hold bytes back.
     holds_back: bool,
-    output: CaptureOutput,
-    name: String,
+    output: OutputFile,
     /// State of the end of the file, if that is kept even when the system takes no more.
     kept: Option<KeptEnd>,
     has_frames: bool,
@@ -105,12 +105,6 @@ enum EarlyName {
     Whole,
     /// That name with `.part` behind it.
     Part,
-}
-
-/// Destination of bytes.
-enum CaptureOutput {
-    File(FileWriter),
-    Stream(Box<dyn Write + Send>),
 }
 
 impl KeptEnd {
@@ -169,18 +163,7 @@ impl CaptureFile {
     /// replace what is there.
     pub fn create(path: &Path, options: &OutputOptions) -> Result<Self> {
         let form = CaptureForm::of_name(path)?;
-        let name = path.to_string_lossy();
-        let is_pipe = path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
-        let output = match is_pipe {
-            true => {
-                options.check(path)?;
-                let opened = std::fs::OpenOptions::new().write(true).open(path);
-                let pipe = opened.map_err(|error| Error::io("open", &error).in_file(&name))?;
-                CaptureOutput::Stream(Box::new(pipe))
-            }
-            false => CaptureOutput::File(options.replace(path)?),
-        };
-        Self::new(form, output, &name)
+        Self::new(form, OutputFile::create(path, options)?)
     }
 
     /// Writes a capture to a stream, as packets come; `name` is what errors call it.
@@ -188,10 +171,10 @@ impl CaptureFile {
     /// # Errors
     /// `Internal` where the compressor cannot be set up.
     pub fn to_stream(form: CaptureForm, stream: Box<dyn Write + Send>, name: &str) -> Result<Self> {
-        Self::new(form, CaptureOutput::Stream(stream), name)
+        Self::new(form, OutputFile::to_stream(stream, name))
     }
 
-    fn new(form: CaptureForm, output: CaptureOutput, name: &str) -> Result<Self> {
+    fn new(form: CaptureForm, output: OutputFile) -> Result<Self> {
         Ok(CaptureFile {
             form,
             encoder: Encoder::new(form.format),
@@ -200,7 +183,6 @@ impl CaptureFile {
             packed: Vec::new(),
             holds_back: false,
             output,
-            name: name.to_owned(),
             kept: None,
             has_frames: false,
             early: EarlyName::None,
@@ -216,15 +198,12 @@ impl CaptureFile {
 
     /// Returns its name for people.
     pub fn name(&self) -> &str {
-        &self.name
+        self.output.name()
     }
 
     /// As [`FileWriter::hidden_path`].
     pub fn hidden_path(&self) -> Option<PathBuf> {
-        match &self.output {
-            CaptureOutput::File(writer) => writer.hidden_path(),
-            CaptureOutput::Stream(_) => None,
-        }
+        self.output.hidden_path()
     }
 
     /// As [`Encoder::like`].
@@ -242,7 +221,7 @@ impl CaptureFile {
         options: Option<BlockOptions<'_>>,
     ) -> Result<u32> {
         let described = self.encoder.interface(&mut self.gathered, interface, options);
-        described.map_err(|error| error.in_file(&self.name))
+        described.map_err(|error| error.in_file(self.output.name()))
     }
 
     /// Appends a frame of an interface that was described.
@@ -261,7 +240,7 @@ impl CaptureFile {
     #[inline]
     pub(crate) fn gather(&mut self, frame: &WrittenFrame<'_>) -> Result<bool> {
         if let Err(error) = self.encoder.frame(&mut self.gathered, frame) {
-            return Err(error.in_file(&self.name));
+            return Err(error.in_file(self.output.name()));
         }
         self.has_frames = true;
         Ok(self.gathered.len() >= GATHERED)
@@ -329,10 +308,7 @@ impl CaptureFile {
             file.compress()?;
             file.compressor.finish(&mut file.packed)?;
             file.write_packed()?;
-            match &mut file.output {
-                CaptureOutput::File(writer) => writer.finish(),
-                CaptureOutput::Stream(_) => Ok(()),
-            }
+            file.output.finish()
         })
     }
 
@@ -380,10 +356,10 @@ impl CaptureFile {
         if self.failure.is_none() && self.finish_writing().is_ok() {
             return Ok(true);
         }
-        let CaptureFile { form, packed, output: CaptureOutput::File(mut writer), .. } = self else {
-            return Ok(false);
-        };
-        kept.end(form, &packed, &mut writer)
+        match self.output.writer() {
+            Some(writer) => kept.end(self.form, &self.packed, writer),
+            None => Ok(false),
+        }
     }
 
     /// Begins as another one of the same form does: `beginning`, and the state of its encoder behind that.
@@ -414,10 +390,7 @@ impl CaptureFile {
 
     /// Returns the most bytes that the file can have so far.
     fn len_max(&self) -> u64 {
-        let written = match &self.output {
-            CaptureOutput::File(writer) => writer.position(self.packed.len()),
-            CaptureOutput::Stream(_) => 0,
-        };
+        let written = self.output.position(self.packed.len());
         written + self.compressor.held_max() + self.gathered.len() as u64
     }
 
@@ -440,32 +413,25 @@ impl CaptureFile {
         self.compressor.end_member(&mut self.packed)?;
         self.write_packed()?;
         self.holds_back = false;
-        if let (Some(kept), CaptureOutput::File(writer)) = (&mut self.kept, &self.output) {
-            kept.start = writer.position(0);
+        if let Some(kept) = &mut self.kept {
+            kept.start = self.output.position(0);
             kept.member.clear();
         }
         Ok(())
     }
 
     fn write_packed(&mut self) -> Result<()> {
-        match &mut self.output {
-            CaptureOutput::File(writer) => {
-                writer.write(&mut self.packed)?;
-                if self.has_frames {
-                    match std::mem::replace(&mut self.early, EarlyName::None) {
-                        EarlyName::None => {}
-                        EarlyName::Whole => writer.show(),
-                        EarlyName::Part => writer.show_part(),
-                    }
-                }
-                Ok(())
-            }
-            CaptureOutput::Stream(stream) => {
-                let written = stream.write_all(&self.packed).and_then(|()| stream.flush());
-                self.packed.clear();
-                written.map_err(|error: io::Error| Error::io("write", &error).in_file(&self.name))
+        self.output.write(&mut self.packed)?;
+        if self.has_frames
+            && let Some(writer) = self.output.writer()
+        {
+            match std::mem::replace(&mut self.early, EarlyName::None) {
+                EarlyName::None => {}
+                EarlyName::Whole => writer.show(),
+                EarlyName::Part => writer.show_part(),
             }
         }
+        Ok(())
     }
 
     /// Does `work`, unless something failed before.

@@ -29,7 +29,7 @@ pub struct OutputFile {
 
 enum OutputDestination {
     File(FileWriter),
-    Pipe(File),
+    Stream(Box<dyn Write + Send>),
 }
 
 impl OutputFile {
@@ -46,11 +46,37 @@ impl OutputFile {
                 options.check(path)?;
                 let opened = File::options().write(true).open(path);
                 let pipe = opened.map_err(|error| Error::io("open", &error).in_file(&name))?;
-                OutputDestination::Pipe(pipe)
+                OutputDestination::Stream(Box::new(pipe))
             }
             false => OutputDestination::File(options.replace(path)?),
         };
         Ok(OutputFile { destination, name })
+    }
+
+    /// Writes to a stream, as bytes come; `name` is what errors call it.
+    pub fn to_stream(stream: Box<dyn Write + Send>, name: &str) -> Self {
+        OutputFile { destination: OutputDestination::Stream(stream), name: name.to_owned() }
+    }
+
+    /// Returns its name for people.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The writer of a file.
+    pub(super) fn writer(&mut self) -> Option<&mut FileWriter> {
+        match &mut self.destination {
+            OutputDestination::File(file) => Some(file),
+            OutputDestination::Stream(_) => None,
+        }
+    }
+
+    /// Returns the offset in a file of the next byte once so many more are written; 0 in a stream.
+    pub(super) fn position(&self, gathered: usize) -> u64 {
+        match &self.destination {
+            OutputDestination::File(file) => file.position(gathered),
+            OutputDestination::Stream(_) => 0,
+        }
     }
 
     /// Appends bytes, and takes them out of the buffer.
@@ -60,8 +86,8 @@ impl OutputFile {
     pub fn write(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
         match &mut self.destination {
             OutputDestination::File(file) => file.write(bytes),
-            OutputDestination::Pipe(pipe) => {
-                let written = pipe.write_all(bytes);
+            OutputDestination::Stream(stream) => {
+                let written = stream.write_all(bytes).and_then(|()| stream.flush());
                 bytes.clear();
                 written.map_err(|error| Error::io("write", &error).in_file(&self.name))
             }
@@ -75,7 +101,7 @@ impl OutputFile {
     pub fn finish(&mut self) -> Result<()> {
         match &mut self.destination {
             OutputDestination::File(file) => file.finish(),
-            OutputDestination::Pipe(_) => Ok(()),
+            OutputDestination::Stream(_) => Ok(()),
         }
     }
 
@@ -83,7 +109,7 @@ impl OutputFile {
     pub fn hidden_path(&self) -> Option<PathBuf> {
         match &self.destination {
             OutputDestination::File(file) => file.hidden_path(),
-            OutputDestination::Pipe(_) => None,
+            OutputDestination::Stream(_) => None,
         }
     }
 }
