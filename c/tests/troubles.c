@@ -1437,7 +1437,8 @@ static const struct {
   {"change an entry", "bw_table_put bw_table_create bw_table_append bw_table_delete bw_table_take bw_table_shift bw_table_increment "},
   {"change many entries", "bw_table_put_many bw_table_delete_range bw_table_clear bw_adb_call "},
   {"walk a table", "bw_table_scan bw_scan_next bw_scan_free bw_table_cursor bw_cursor_first bw_cursor_last bw_cursor_next "
-                   "bw_cursor_prev bw_cursor_seek bw_cursor_entry bw_cursor_free "},
+                   "bw_cursor_prev bw_cursor_seek bw_cursor_entry bw_cursor_free bw_table_changes_since bw_changes_next "
+                   "bw_changes_free "},
   {"use a snapshot", "bw_table_snapshot bw_snapshot_len bw_snapshot_get bw_snapshot_scan bw_snapshot_free "},
   {"run a transaction", "bw_table_begin bw_table_commit bw_table_abort "},
   {"sync or compact a table", "bw_table_sync bw_table_compact bw_table_stat "},
@@ -1464,7 +1465,7 @@ static const struct {
 /* Those that do no input or output, call nobody and wait for nothing. */
 static const char PLAIN[] =
   "bw_version bw_abi_version bw_check_abi bw_error_clear bw_buffer_free bw_table_depth bw_table_values bw_table_set_values "
-  "bw_schema_named bw_schema_len bw_schema_field bw_schema_find bw_value_text bw_batch_rows bw_batch_schema bw_batch_column "
+  "bw_changes_position bw_schema_named bw_schema_len bw_schema_field bw_schema_find bw_value_text bw_batch_rows bw_batch_schema bw_batch_column "
   "bw_batch_value bw_batch_arrow bw_batch_free bw_capture_live_counts bw_capture_damage bw_capture_index_fault bw_rows_schema bw_frames_captured "
   "bw_frames_payload bw_frames_value bw_thrift_schema bw_thrift_set_interrupted bw_reader_set_interrupted bw_reader_position ";
 

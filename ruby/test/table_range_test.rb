@@ -72,7 +72,7 @@ class TableRangeTest < TableCase
     transaction: [], sync: [], compact: [], compact!: [], rehash: [], stat: [], to_hash: [], transform_keys: [],
     transform_keys!: [], floor: %w[a], ceiling: %w[a], default: [], deconstruct_keys: [[]], inspect: [], to_s: [], hash: [],
     eql?: [1], "==": [1], "<": [{}], "<=": [{}], ">": [{}], ">=": [{}], close: [], closed?: [], encoding: [], path: [],
-    cursor: [], to_proc: [], load: %w[none]
+    cursor: [], to_proc: [], load: %w[none], changes_since: []
   }.freeze
 
   # Methods that take a Hash of their own, which keywords become: of entries, of names, or the json library's options.

@@ -376,7 +376,7 @@ module Bytewright
     # @param position [String, nil] what {Changes#position} gave
     # @return [Changes]
     # @raise [ArgumentError] for tables without a log, which are in memory or ordered, and for a position of another table
-    def changes_since(position = nil)
+    def changes_since(position = nil, **nil)
       take_changes(position)
     end
 

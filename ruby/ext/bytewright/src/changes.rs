@@ -1,6 +1,6 @@
 //! `Bytewright::Changes`: changes of a table in a file, one after another.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use bytewright::table::Changes;
 use magnus::{Error, RString, Ruby, Symbol, Value, method, prelude::*};
@@ -13,7 +13,9 @@ use crate::error::{closed, raised};
 #[derive(magnus::TypedData)]
 #[magnus(class = "Bytewright::Changes", free_immediately, mark, size)]
 pub(crate) struct ChangesObject {
+    /// Nothing at the end, so that what it holds of the table is given back.
     changes: RefCell<Option<Box<dyn Changes>>>,
+    is_closed: Cell<bool>,
     conversion: Conversion,
     position: String,
 }
@@ -30,19 +32,27 @@ type Parts = (Symbol, Option<RString>, Option<Value>);
 impl ChangesObject {
     pub(crate) fn new(changes: Box<dyn Changes>, conversion: Conversion) -> ChangesObject {
         let position = changes.position().to_string();
-        ChangesObject { changes: RefCell::new(Some(changes)), conversion, position }
+        let (changes, is_closed) = (RefCell::new(Some(changes)), Cell::new(false));
+        ChangesObject { changes, is_closed, conversion, position }
     }
 
     /// Returns the next change, or nil after the last.
     fn advance(ruby: &Ruby, this: &Self) -> Result<Option<Parts>, Error> {
-        let parts = match &mut *this.changes.borrow_mut() {
-            Some(changes) => raised(ruby, changes.advance())?.map(|change| {
-                let key = change.key().map(<[u8]>::to_vec);
-                (change.name(), key, change.value().map(<[u8]>::to_vec))
-            }),
-            None => return Err(closed(ruby, "expected open changes, found them closed")),
+        if this.is_closed.get() {
+            return Err(closed(ruby, "expected open changes, found them closed"));
+        }
+        let mut changes = this.changes.borrow_mut();
+        let Some(open) = changes.as_mut() else { return Ok(None) };
+        let parts = raised(ruby, open.advance())?.map(|change| {
+            let key = change.key().map(<[u8]>::to_vec);
+            (change.name(), key, change.value().map(<[u8]>::to_vec))
+        });
+        let Some((name, key, value)) = parts else {
+            *changes = None;
+            return Ok(None);
         };
-        let Some((name, key, value)) = parts else { return Ok(None) };
+        // A value may be loaded by Ruby code.
+        drop(changes);
         let key = key.map(|key| this.conversion.key(&key));
         let value = value.map(|value| this.conversion.value(ruby, &value)).transpose()?;
         Ok(Some((ruby.to_symbol(name), key, value)))
@@ -53,11 +63,12 @@ impl ChangesObject {
     }
 
     fn close(&self) {
+        self.is_closed.set(true);
         self.changes.borrow_mut().take();
     }
 
     fn is_closed(&self) -> bool {
-        self.changes.borrow().is_none()
+        self.is_closed.get()
     }
 }
 
