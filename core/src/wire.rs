@@ -1,8 +1,10 @@
 //! Bounded reading of fixed-size values from bytes. Every read answers `None` past the end; what a
 //! short input means is for the decoder to say.
 
+mod inflated;
 mod template;
 
+pub(crate) use inflated::{DeflateWrapper, inflate};
 pub use template::{RecordTemplate, RecordType, RecordValue};
 
 /// The order in which a format keeps the bytes of a number.

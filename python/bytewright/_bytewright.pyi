@@ -866,7 +866,7 @@ class Call:
         """Port of the side that is called."""
     @property
     def protocol(self) -> str:
-        """binary, compact, framed-binary or framed-compact."""
+        """binary, compact, framed-binary, framed-compact, header-binary or header-compact."""
     @property
     def method(self) -> str:
         """The method that is called, with the service and a colon before it if the message has them."""

@@ -1166,7 +1166,7 @@ module Bytewright
     # :call-seq:
     #   protocol() -> String
     #
-    # binary, compact, framed-binary or framed-compact.
+    # binary, compact, framed-binary, framed-compact, header-binary or header-compact.
 
     ##
     # :method: method_name

@@ -12,8 +12,8 @@ use super::{ColumnsArgs, Format, Jobs, QuestionArgs, Selection, Units};
 
 /// Sum up Thrift calls by method: how many, how many failed, how long they took.
 ///
-/// Calls are found by their headers in TCP connections, on any port: Binary and Compact, framed
-/// or not. Several files are one run: a connection may continue in the next file.
+/// Calls are found by their headers in TCP connections, on any port: Binary and Compact, framed,
+/// in frames of THeader, or neither. Several files are one run: a connection may continue in the next file.
 #[derive(Debug, ArgGroup)]
 #[command(mut_arg("idl", |idl| idl.conflicts_with_all(["into", "from"])))]
 #[command(mut_arg("service", |service| service.requires("idl")))]

@@ -66,7 +66,8 @@ impl Script<'_> {
             .kind(kinds[usize::from(how >> 2 & 3)]);
         let text = self.bytes();
         let field = (how >> 6 != 0).then_some((i16::from(how >> 6) - 1, text.as_slice()));
-        message.field(field).bytes(protocol.unwrap_or(PROTOCOLS[usize::from(how & 3)]))
+        let protocol = protocol.unwrap_or(PROTOCOLS[usize::from(how) % PROTOCOLS.len()]);
+        message.field(field).sent(protocol, number & 4 != 0)
     }
 }
 
@@ -79,7 +80,7 @@ fn segments(script: &mut Script<'_>, is_regular: bool) -> Vec<Segment> {
         let (what, who) = (script.byte(), script.byte());
         let (connection, side) = (usize::from(who >> 1 & 7), usize::from(who & 1));
         let is_message = is_regular || what & 1 == 0;
-        let protocol = is_regular.then_some(PROTOCOLS[connection & 3]);
+        let protocol = is_regular.then_some(PROTOCOLS[connection % PROTOCOLS.len()]);
         let bytes = if is_message { script.message(protocol) } else { script.bytes() };
         let [ours, theirs] = [next[connection][side], next[connection][1 - side]];
         let (mut flags, mut seq, mut len) = (ACK, ours, bytes.len() as u32);

@@ -2,12 +2,15 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::rpc::{Call, Outcome, Protocol};
+use crate::rpc::{Call, Framing, Outcome, Protocol};
 use crate::thrift::Encoding;
 use crate::wire::{Endian::Little, Reader};
 
 /// The first byte.
 const VERSION: u8 = 1;
+
+/// Framings by their numbers.
+const FRAMINGS: [Framing; 3] = [Framing::Unframed, Framing::Framed, Framing::Header];
 
 /// Outcomes by their numbers.
 const OUTCOMES: [Outcome; 6] = [
@@ -25,13 +28,9 @@ pub fn call_to_bytes(call: &Call) -> Option<Vec<u8>> {
     if call.arguments.is_some() || call.result.is_some() {
         return None;
     }
-    let Protocol { encoding, is_framed } = call.protocol;
-    let mut bytes = vec![
-        VERSION,
-        u8::from(encoding == Encoding::Compact),
-        u8::from(is_framed),
-        call.outcome as u8,
-    ];
+    let Protocol { encoding, framing } = call.protocol;
+    let mut bytes =
+        vec![VERSION, u8::from(encoding == Encoding::Compact), framing as u8, call.outcome as u8];
     bytes.extend(call.connection.to_le_bytes());
     bytes.extend(call.sequence_id.to_le_bytes());
     for end in [call.client, call.server] {
@@ -57,7 +56,8 @@ pub fn call_of_bytes(bytes: &[u8]) -> Option<Call> {
         return None;
     }
     let encoding = if flag(&mut reader)? { Encoding::Compact } else { Encoding::Binary };
-    let protocol = Protocol { encoding, is_framed: flag(&mut reader)? };
+    let framing = *FRAMINGS.get(usize::from(reader.u8()?))?;
+    let protocol = Protocol { encoding, framing };
     let outcome = *OUTCOMES.get(usize::from(reader.u8()?))?;
     let connection = reader.u64(Little)?;
     let sequence_id = i32::from_le_bytes(reader.array()?);
@@ -121,7 +121,7 @@ mod tests {
             server: "[fd00::1]:9090".parse().unwrap(),
             method: "Logs:get\u{e9}".into(),
             sequence_id: -3,
-            protocol: Protocol { encoding: Encoding::Compact, is_framed: true },
+            protocol: Protocol { encoding: Encoding::Compact, framing: Framing::Header },
             outcome: Outcome::Cut,
             ts: Some(-1),
             latency: None,

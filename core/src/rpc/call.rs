@@ -7,7 +7,14 @@ use crate::thrift::Encoding;
 
 /// Names of protocols.
 pub(super) static PROTOCOLS: Enumeration = Enumeration {
-    names: &[(0, "binary"), (1, "compact"), (2, "framed-binary"), (3, "framed-compact")],
+    names: &[
+        (0, "binary"),
+        (1, "compact"),
+        (2, "framed-binary"),
+        (3, "framed-compact"),
+        (4, "header-binary"),
+        (5, "header-compact"),
+    ],
     is_closed: true,
 };
 
@@ -29,19 +36,26 @@ pub(super) static OUTCOMES: Enumeration = Enumeration {
 pub struct Protocol {
     /// Encoding of the messages.
     pub encoding: Encoding,
-    /// True if the length of each message stands before it.
-    pub is_framed: bool,
+    /// Bytes before each message.
+    pub framing: Framing,
+}
+
+/// Bytes before each message of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Framing {
+    /// None.
+    Unframed,
+    /// Its length in 4 bytes, as a framed transport writes it.
+    Framed,
+    /// Its length and a header ([`FrameHeader`](crate::thrift::FrameHeader)).
+    Header,
 }
 
 impl Protocol {
-    /// The name it has in output: `binary`, `compact`, `framed-binary` or `framed-compact`.
+    /// The name it has in output: `binary` or `compact`, behind `framed-` or `header-` where messages have a frame.
     pub fn name(self) -> &'static str {
-        let number = match (self.encoding, self.is_framed) {
-            (Encoding::Binary, false) => 0,
-            (Encoding::Compact, false) => 1,
-            (Encoding::Binary, true) => 2,
-            (Encoding::Compact, true) => 3,
-        };
+        let number = 2 * self.framing as u8 + u8::from(self.encoding == Encoding::Compact);
         PROTOCOLS.name(number).unwrap_or_default()
     }
 }

@@ -1,6 +1,6 @@
 //! The messages of both directions of a connection: calls with their answers.
 
-use super::call::{Call, Outcome, Protocol};
+use super::call::{Call, Framing, Outcome, Protocol};
 use super::ledger::{ByteCounts, Ledger};
 use super::message::{KnownProtocol, RpcMessage};
 use super::messages::DirectionMessages;
@@ -315,7 +315,8 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
         }
         conversation.unproven += 1;
         let protocol = message.protocol;
-        let is_proof = protocol.is_framed || protocol.encoding == Encoding::Binary;
+        let is_framed = protocol.framing != Framing::Unframed;
+        let is_proof = is_framed || protocol.encoding == Encoding::Binary;
         if is_proof || conversation.unproven >= MESSAGES_FOR_PROOF {
             conversation.proven = Some(protocol);
             if let Some(call) = conversation.held.take() {
@@ -430,7 +431,7 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
         }
         let (method, sequence_id, protocol) = names.unwrap_or_else(|| {
             let encoding = Encoding::Binary;
-            (Box::default(), 0, Protocol { encoding, is_framed: false })
+            (Box::default(), 0, Protocol { encoding, framing: Framing::Unframed })
         });
         Call {
             connection: self.connection.number,

@@ -3,28 +3,40 @@
 //! ```text
 //! framed   │length 4│ and a message of as many bytes     Binary   │80 01 00│kind 1│name length 4│name …│sequence id 4│
 //!                                                       Compact  │82│kind, version 1│sequence id│name length│name …│
+//! THeader  │length 4│0f ff│ … header, and behind it a message, which may be deflated
 //! ```
 //!
-//! A frame is shorter than 2^24 bytes, so that the first byte tells the three apart: 0, 0x80, 0x82.
+//! A frame is shorter than 2^24 bytes, so that the first byte tells them apart: 0, 0x80, 0x82. Behind a frame's length, 0x0f
+//! tells THeader.
 
-use super::call::Protocol;
+use super::call::{Framing, Protocol};
 use crate::thrift::{
-    Encoding, FRAME_USUAL, Limits, MessageHeader, MessageKind, ProtocolErrorKind, Strictness,
+    Encoding, FRAME_USUAL, FrameHeader, Limits, MessageHeader, MessageKind, ProtocolErrorKind,
+    Strictness,
 };
 
 /// Bytes of the longest name that is taken for one.
 const NAME_MAX: u32 = 256;
 
 /// Bytes of the length of a frame.
-const FRAME_HEADER_LEN: usize = 4;
+pub(super) const FRAME_HEADER_LEN: usize = 4;
 
-/// Bytes in which every header ends: a frame's length, Binary's fixed parts, Compact's varints, a name.
-pub(super) const HEADER_MAX: usize = FRAME_HEADER_LEN + 2 + 10 + 10 + NAME_MAX as usize;
+/// Bytes before the message in a frame of THeader that is taken for one: those before its header, and the header. Information
+/// in it may be longer, which is rare.
+const FRAME_START_MAX: usize = 10 + 1024;
+
+/// Bytes in which the header of every message ends: Binary's fixed parts, Compact's varints, a name.
+const MESSAGE_HEADER_MAX: usize = 2 + 10 + 10 + NAME_MAX as usize;
+
+/// Bytes in which every header ends.
+pub(super) const HEADER_MAX: usize = FRAME_HEADER_LEN + FRAME_START_MAX + MESSAGE_HEADER_MAX;
 
 /// Result of the search for a header at the start of bytes.
 pub(super) enum HeaderSearch<'a> {
     /// A message.
     Header(RpcHeader<'a>),
+    /// A frame with a deflated message.
+    Deflated(DeflatedHeader),
     /// Possible beginning of a message; more bytes will tell.
     Part,
     /// No message.
@@ -43,12 +55,22 @@ pub(super) struct RpcHeader<'a> {
     pub(super) body_len: Option<u64>,
 }
 
+/// The beginning of a frame with a deflated message.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DeflatedHeader {
+    pub(super) protocol: Protocol,
+    /// Bytes before the deflated ones.
+    pub(super) len: usize,
+    /// Deflated bytes.
+    pub(super) deflated_len: u64,
+}
+
 /// The byte that messages of a protocol begin with.
 pub(super) fn first_byte(protocol: Protocol) -> u8 {
-    match (protocol.is_framed, protocol.encoding) {
-        (true, _) => 0,
-        (false, Encoding::Binary) => 0x80,
-        (false, Encoding::Compact) => 0x82,
+    match (protocol.framing, protocol.encoding) {
+        (Framing::Framed | Framing::Header, _) => 0,
+        (Framing::Unframed, Encoding::Binary) => 0x80,
+        (Framing::Unframed, Encoding::Compact) => 0x82,
     }
 }
 
@@ -69,19 +91,74 @@ pub(super) fn find(bytes: &[u8], known: Option<Protocol>) -> HeaderSearch<'_> {
         }
         _ => return HeaderSearch::Nothing,
     };
-    let Some(first) = message.first() else { return HeaderSearch::Part };
-    let encoding = match first {
-        0x80 => Encoding::Binary,
-        0x82 => Encoding::Compact,
-        _ => return HeaderSearch::Nothing,
+    match (message.first(), frame_len) {
+        (None, _) => HeaderSearch::Part,
+        (Some(0x0f), Some(len)) => find_in_frame(len, message, known),
+        (Some(0x80), _) => find_message(Encoding::Binary, frame_len, message, known),
+        (Some(0x82), _) => find_message(Encoding::Compact, frame_len, message, known),
+        _ => HeaderSearch::Nothing,
+    }
+}
+
+/// Looks for the header of a message without a frame, or of one in a frame of that length.
+fn find_message(
+    encoding: Encoding,
+    frame_len: Option<u32>,
+    message: &[u8],
+    known: Option<Protocol>,
+) -> HeaderSearch<'_> {
+    let (framing, before) = match frame_len {
+        Some(_) => (Framing::Framed, FRAME_HEADER_LEN),
+        None => (Framing::Unframed, 0),
     };
-    let protocol = Protocol { encoding, is_framed: frame_len.is_some() };
-    if known.is_some_and(|known| known != protocol) || !has_magic(encoding, message) {
+    let protocol = Protocol { encoding, framing };
+    if known.is_some_and(|known| known != protocol) {
+        return HeaderSearch::Nothing;
+    }
+    read(protocol, before, frame_len.map(u64::from), message)
+}
+
+/// Looks for the header of the message in a frame of THeader of that length.
+fn find_in_frame(len: u32, frame: &[u8], known: Option<Protocol>) -> HeaderSearch<'_> {
+    if known.is_some_and(|known| known.framing != Framing::Header) {
+        return HeaderSearch::Nothing;
+    }
+    let header = match FrameHeader::read(frame.get(..FRAME_START_MAX).unwrap_or(frame)) {
+        Ok(header) => header,
+        Err(error)
+            if error.kind() == ProtocolErrorKind::Truncated && frame.len() < FRAME_START_MAX =>
+        {
+            return HeaderSearch::Part;
+        }
+        Err(_) => return HeaderSearch::Nothing,
+    };
+    let protocol = Protocol { encoding: header.encoding, framing: Framing::Header };
+    let before = FRAME_HEADER_LEN + header.len;
+    let payload_len = u64::from(len).saturating_sub(header.len as u64);
+    if payload_len == 0 || known.is_some_and(|known| known != protocol) {
+        return HeaderSearch::Nothing;
+    }
+    if header.is_deflated {
+        let deflated_len = payload_len;
+        return HeaderSearch::Deflated(DeflatedHeader { protocol, len: before, deflated_len });
+    }
+    let payload = frame.get(header.len..).unwrap_or_default();
+    read(protocol, before, Some(payload_len), payload)
+}
+
+/// Reads the header of a message behind `before` bytes, of `message_len` bytes if that is known.
+pub(super) fn read(
+    protocol: Protocol,
+    before: usize,
+    message_len: Option<u64>,
+    message: &[u8],
+) -> HeaderSearch<'_> {
+    if !has_magic(protocol.encoding, message) {
         return HeaderSearch::Nothing;
     }
     let limits = Limits { string_max: NAME_MAX, ..Limits::default() };
-    match MessageHeader::read(encoding, Strictness::Strict, message, limits) {
-        Ok(header) => checked(protocol, frame_len, &header),
+    match MessageHeader::read(protocol.encoding, Strictness::Strict, message, limits) {
+        Ok(header) => checked(protocol, before, message_len, &header),
         Err(error) if error.kind() == ProtocolErrorKind::Truncated => HeaderSearch::Part,
         Err(_) => HeaderSearch::Nothing,
     }
@@ -97,39 +174,42 @@ fn has_magic(encoding: Encoding, message: &[u8]) -> bool {
     match encoding {
         Encoding::Binary => {
             // Names are short, so that the upper bytes of their length are 0.
-            at(1, &|byte| byte == 1)
+            at(0, &|byte| byte == 0x80)
+                && at(1, &|byte| byte == 1)
                 && at(2, &|byte| byte == 0)
                 && at(3, &is_kind)
                 && at(4, &|byte| byte == 0)
                 && at(5, &|byte| byte == 0)
         }
-        Encoding::Compact => at(1, &|byte| byte & 0x1f == 1 && is_kind(byte >> 5)),
+        Encoding::Compact => {
+            at(0, &|byte| byte == 0x82) && at(1, &|byte| byte & 0x1f == 1 && is_kind(byte >> 5))
+        }
     }
 }
 
 /// The header, if it is one that a call would have.
 fn checked<'a>(
     protocol: Protocol,
-    frame_len: Option<u32>,
+    before: usize,
+    message_len: Option<u64>,
     header: &MessageHeader<'a>,
 ) -> HeaderSearch<'a> {
     let name = match std::str::from_utf8(header.name) {
         Ok(name) if is_name(name) => name,
         _ => return HeaderSearch::Nothing,
     };
-    let body_len = frame_len.map(|len| u64::from(len).checked_sub(header.len as u64));
+    let body_len = message_len.map(|len| len.saturating_sub(header.len as u64));
     // A struct takes a byte at least.
-    if body_len.is_some_and(|len| len.unwrap_or_default() == 0) {
+    if body_len == Some(0) {
         return HeaderSearch::Nothing;
     }
-    let frame_header_len = if frame_len.is_some() { FRAME_HEADER_LEN } else { 0 };
     HeaderSearch::Header(RpcHeader {
         protocol,
         name,
         kind: header.kind,
         sequence_id: header.sequence_id,
-        len: frame_header_len + header.len,
-        body_len: body_len.flatten(),
+        len: before + header.len,
+        body_len,
     })
 }
 

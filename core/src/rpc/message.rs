@@ -136,6 +136,11 @@ impl MessageBody {
         }
     }
 
+    /// Memory for the open levels of its struct.
+    pub(super) fn levels_bytes(&self) -> usize {
+        self.extent.as_ref().map_or(0, StructExtent::memory_bytes)
+    }
+
     /// Walks on over the next bytes, or counts them.
     pub(super) fn walk(
         &mut self,

@@ -1,9 +1,11 @@
 //! The messages of one direction of a connection: bytes and gaps in, messages out.
 //!
 //! No more than a header is kept, whatever the messages are as long as: the struct behind it is walked, or
-//! counted where a frame says its length. Whoever wants structs says so, and they are kept up to a bound.
+//! counted where a frame says its length. Whoever wants structs says so, and they are kept up to a bound. A frame whose message
+//! is deflated is kept, too.
 
-use super::header::{self, HEADER_MAX, HeaderSearch, RpcHeader};
+use super::deflated::DeflatedFrame;
+use super::header::{self, DeflatedHeader, HEADER_MAX, HeaderSearch, RpcHeader};
 use super::ledger::Ledger;
 use super::message::{
     KnownProtocol, MessageBody, RpcMessage, SEAM_LEN, StartConfidence, StructProgress,
@@ -14,6 +16,9 @@ use crate::thrift::StructExtent;
 /// through again for others, so that hostile bytes would else cost the square of their number.
 const VAIN_PER_BYTE: usize = 4;
 
+/// Bytes for which a piece counts that is shorter: the header of a message may come in many.
+const SHORT_PIECE: usize = 282;
+
 /// One direction.
 #[derive(Debug, Default)]
 pub(super) struct DirectionMessages {
@@ -23,6 +28,8 @@ pub(super) struct DirectionMessages {
     carry_ts: Option<i64>,
     /// In a box, as most connections have none.
     body: Option<Box<MessageBody>>,
+    /// A frame with a deflated message; there is no other message meanwhile.
+    deflated: Option<Box<DeflatedFrame>>,
     /// Confidence that the next message starts at the next byte.
     start_confidence: StartConfidence,
 }
@@ -56,9 +63,9 @@ impl DirectionMessages {
         out: &mut Vec<RpcMessage>,
     ) {
         ledger.counts.seen += bytes.len() as u64;
-        let vain = bytes.len().max(HEADER_MAX) * VAIN_PER_BYTE;
+        let vain = bytes.len().max(SHORT_PIECE) * VAIN_PER_BYTE;
         let vain_max = ledger.counts.walked_in_vain.saturating_add(vain as u64);
-        while self.body.is_none() && !self.carry.is_empty() && !bytes.is_empty() {
+        while self.is_between() && !self.carry.is_empty() && !bytes.is_empty() {
             match self.search_over_seam(bytes, known, ledger) {
                 Seam::Takes(count) => bytes = bytes.get(count..).unwrap_or_default(),
                 Seam::Nothing => {
@@ -87,12 +94,18 @@ impl DirectionMessages {
         out: &mut Vec<RpcMessage>,
     ) {
         while !piece.bytes.is_empty() {
-            let passed = match self.body.take() {
-                None => self.search(piece, known, ledger),
-                Some(body) => self.go_on(body, piece, known, ledger, out),
+            let passed = match (self.body.take(), self.deflated.take()) {
+                (Some(body), _) => self.go_on(body, piece, known, ledger, out),
+                (None, Some(frame)) => self.go_on_deflated(frame, piece, known, ledger, out),
+                (None, None) => self.search(piece, known, ledger),
             };
             piece.bytes = piece.bytes.get(passed..).unwrap_or_default();
         }
+    }
+
+    /// Returns true if the next byte is of no message that has begun.
+    fn is_between(&self) -> bool {
+        self.body.is_none() && self.deflated.is_none()
     }
 
     /// Takes note of missing bytes. A frame tells where it ends, a struct does not.
@@ -104,6 +117,9 @@ impl DirectionMessages {
         out: &mut Vec<RpcMessage>,
     ) {
         ledger.counts.missing += len;
+        if let Some(frame) = self.deflated.take() {
+            return self.gap_deflated(frame, len, known, ledger);
+        }
         match self.body.take() {
             Some(mut body)
                 if body.left.is_some_and(|left| left >= len)
@@ -131,8 +147,31 @@ impl DirectionMessages {
         ledger: &mut Ledger,
         out: &mut Vec<RpcMessage>,
     ) {
+        if let Some(frame) = self.deflated.take() {
+            frame.refuse(ledger);
+        }
         let body = self.body.take();
         self.cut(body, known, ledger, out);
+    }
+
+    /// Takes note of missing bytes inside of a frame, which tells where it ends.
+    fn gap_deflated(
+        &mut self,
+        mut frame: Box<DeflatedFrame>,
+        len: u64,
+        known: KnownProtocol,
+        ledger: &mut Ledger,
+    ) {
+        if frame.left < len || self.start_confidence != StartConfidence::Sure {
+            frame.refuse(ledger);
+            self.start_confidence = confidence_without(known);
+            return;
+        }
+        frame.lose(len, ledger);
+        match frame.left {
+            0 => frame.refuse(ledger),
+            _ => self.deflated = Some(frame),
+        }
     }
 
     /// Drops what was kept of a message, and tells it if it surely is one.
@@ -173,6 +212,7 @@ impl DirectionMessages {
         }
         match header::find(bytes, known.protocol) {
             HeaderSearch::Header(header) => self.begin(&header, ts, known, ledger),
+            HeaderSearch::Deflated(header) => self.begin_deflated(header, bytes, ts, ledger),
             HeaderSearch::Part => {
                 self.carry.extend_from_slice(bytes);
                 self.carry_ts = ts;
@@ -199,6 +239,10 @@ impl DirectionMessages {
                 let len = self.begin(&header, self.carry_ts, known, ledger);
                 Seam::Takes(len.saturating_sub(before))
             }
+            HeaderSearch::Deflated(header) => {
+                let len = self.begin_deflated(header, &carry, self.carry_ts, ledger);
+                Seam::Takes(len.saturating_sub(before))
+            }
             HeaderSearch::Part if carry.len() < HEADER_MAX => {
                 self.carry = carry;
                 Seam::Takes(room)
@@ -220,9 +264,43 @@ impl DirectionMessages {
         ledger: &mut Ledger,
     ) -> usize {
         let body = MessageBody::begin(header, ts, self.start_confidence, known);
-        ledger.levels(0, body.extent.as_ref().map_or(0, StructExtent::memory_bytes));
+        ledger.levels(0, body.levels_bytes());
         self.body = Some(Box::new(body));
         header.len
+    }
+
+    /// Begins a frame with a deflated message, which `bytes` begin with; answers how many of them are before the deflated ones.
+    fn begin_deflated(
+        &mut self,
+        header: DeflatedHeader,
+        bytes: &[u8],
+        ts: Option<i64>,
+        ledger: &mut Ledger,
+    ) -> usize {
+        let start = bytes.get(..header.len).unwrap_or_default();
+        self.deflated = Some(Box::new(DeflatedFrame::begin(header, start, ts, ledger)));
+        header.len
+    }
+
+    /// Goes on with a frame whose message is deflated; answers how many bytes are not looked at again.
+    fn go_on_deflated(
+        &mut self,
+        mut frame: Box<DeflatedFrame>,
+        piece: MessagePiece<'_>,
+        known: KnownProtocol,
+        ledger: &mut Ledger,
+        out: &mut Vec<RpcMessage>,
+    ) -> usize {
+        let passed = frame.take(piece.bytes, piece.ts, ledger);
+        if frame.left > 0 {
+            self.deflated = Some(frame);
+            return passed;
+        }
+        self.start_confidence = match frame.tell(known, ledger, out) {
+            true => StartConfidence::Sure,
+            false => confidence_without(known),
+        };
+        passed
     }
 
     /// Passes over bytes that do not begin with a message, up to the next that may; returns how many.

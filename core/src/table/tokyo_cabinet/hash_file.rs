@@ -13,13 +13,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use flate2::{Decompress, FlushDecompress, Status};
-
 use super::DatabaseFile;
 use super::window::Window;
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::Scan;
-use crate::wire::Reader;
+use crate::wire::{self, DeflateWrapper, Reader};
 
 const RECORD: u8 = 0xc8;
 const FREE: u8 = 0xb0;
@@ -187,28 +185,9 @@ pub(super) fn length(reader: &mut Reader<'_>) -> Option<u64> {
 
 /// Replaces `into` by what the raw deflate stream `deflated` holds.
 pub(super) fn inflate(deflated: &[u8], into: &mut Vec<u8>) -> Result<()> {
-    let mut decompress = Decompress::new(false);
-    into.clear();
-    loop {
-        let (taken, given) = (decompress.total_in() as usize, into.len());
-        if given > INFLATED_LEN_MAX {
-            return Err(Error::limit("an inflated value", INFLATED_LEN_MAX as u64, given as u64));
-        }
-        if given == into.capacity() {
-            let wanted = given.max(4 * deflated.len()).clamp(1 << 10, 1 << 24);
-            into.reserve_exact(wanted.min(INFLATED_LEN_MAX + 1 - given));
-        }
-        let rest = deflated.get(taken..).unwrap_or_default();
-        let status = decompress.decompress_vec(rest, into, FlushDecompress::Finish);
-        let is_stuck = decompress.total_in() as usize == taken && into.len() == given;
-        match status {
-            Ok(Status::StreamEnd) => break,
-            Ok(_) if !is_stuck => {}
-            Ok(_) => return Err(Error::format("a deflated value", "one without its end")),
-            Err(error) => return Err(Error::format("a deflated value", error)),
-        }
-    }
-    match deflated.len() as u64 - decompress.total_in() {
+    let none = DeflateWrapper::None;
+    let taken = wire::inflate(deflated, none, "a value", INFLATED_LEN_MAX, into)?;
+    match deflated.len() - taken {
         // Tokyo Cabinet itself puts a byte behind.
         0 | 1 => Ok(()),
         left => Err(Error::format("the end of a deflated value", format!("{left} more bytes"))),

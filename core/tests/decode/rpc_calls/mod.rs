@@ -7,6 +7,7 @@
 mod batches;
 mod bounds;
 mod captures;
+mod header_frames;
 mod matching;
 mod nothing;
 mod random;

@@ -1,17 +1,19 @@
 //! Messages and connections that carry them.
 
-use bytewright::rpc::{Call, Protocol, Rpc, RpcOptions};
+use bytewright::rpc::{Call, Framing, Protocol, Rpc, RpcOptions};
 use bytewright::thrift::{
     BinaryWriter, CompactWriter, Encoding, MessageKind, Strictness, WireType, Write,
 };
 
 use crate::generate::segment::{ACK, SYN, Segment, back, there};
 
-pub(crate) const PROTOCOLS: [Protocol; 4] = [
-    Protocol { encoding: Encoding::Binary, is_framed: false },
-    Protocol { encoding: Encoding::Binary, is_framed: true },
-    Protocol { encoding: Encoding::Compact, is_framed: false },
-    Protocol { encoding: Encoding::Compact, is_framed: true },
+pub(crate) const PROTOCOLS: [Protocol; 6] = [
+    Protocol { encoding: Encoding::Binary, framing: Framing::Unframed },
+    Protocol { encoding: Encoding::Binary, framing: Framing::Framed },
+    Protocol { encoding: Encoding::Compact, framing: Framing::Unframed },
+    Protocol { encoding: Encoding::Compact, framing: Framing::Framed },
+    Protocol { encoding: Encoding::Binary, framing: Framing::Header },
+    Protocol { encoding: Encoding::Compact, framing: Framing::Header },
 ];
 
 /// Contents of a message: method, kind, sequence id, and its struct.
@@ -49,10 +51,25 @@ impl Said<'_> {
             Encoding::Binary => self.written(&mut BinaryWriter::new(Strictness::Strict)),
             Encoding::Compact => self.written(&mut CompactWriter::new()),
         };
-        if !protocol.is_framed {
-            return message;
+        match protocol.framing {
+            Framing::Unframed => message,
+            Framing::Framed => framed(&message),
+            Framing::Header => framed(&header_frame(protocol.encoding, &[], &message)),
         }
-        [&(message.len() as u32).to_be_bytes()[..], &message].concat()
+    }
+
+    /// Its bytes, deflated if that is to be so and the protocol can say it.
+    pub(crate) fn sent(&self, protocol: Protocol, is_deflated: bool) -> Vec<u8> {
+        match protocol.framing {
+            Framing::Header if is_deflated => self.deflated(protocol.encoding),
+            _ => self.bytes(protocol),
+        }
+    }
+
+    /// Its bytes in a frame of THeader, deflated.
+    pub(crate) fn deflated(&self, encoding: Encoding) -> Vec<u8> {
+        let message = self.bytes(Protocol { encoding, framing: Framing::Unframed });
+        framed(&header_frame(encoding, &[1], &zlib_stored(&message)))
     }
 
     /// The bytes of its struct.
@@ -81,6 +98,40 @@ impl Said<'_> {
         }
         writer.struct_end();
     }
+}
+
+/// These bytes behind their length.
+pub(crate) fn framed(message: &[u8]) -> Vec<u8> {
+    [&(message.len() as u32).to_be_bytes()[..], message].concat()
+}
+
+/// A frame of THeader without its length: a header with a pair of texts, and the payload.
+pub(crate) fn header_frame(encoding: Encoding, transforms: &[u8], payload: &[u8]) -> Vec<u8> {
+    let protocol = if encoding == Encoding::Compact { 2 } else { 0 };
+    let information = b"\x01\x01\x03key\x05value";
+    let mut header = [&[protocol, transforms.len() as u8], transforms, information].concat();
+    header.resize(header.len().next_multiple_of(4), 0);
+    let words = (header.len() / 4) as u16;
+    [b"\x0f\xff\0\0\0\0\0\x07", &words.to_be_bytes()[..], &header, payload].concat()
+}
+
+/// These bytes as a stream of zlib, as they are (RFC 1950, RFC 1951).
+pub(crate) fn zlib_stored(bytes: &[u8]) -> Vec<u8> {
+    let (mut low, mut high) = (1_u32, 0_u32);
+    for byte in bytes {
+        low = (low + u32::from(*byte)) % 65_521;
+        high = (high + low) % 65_521;
+    }
+    let mut stream = b"\x78\x01".to_vec();
+    let mut pieces = bytes.chunks(0xffff).peekable();
+    while let Some(piece) = pieces.next() {
+        let len = piece.len() as u16;
+        stream.push(u8::from(pieces.peek().is_none()));
+        stream.extend([len.to_le_bytes(), (!len).to_le_bytes()].concat());
+        stream.extend(piece);
+    }
+    stream.extend((high << 16 | low).to_be_bytes());
+    stream
 }
 
 /// A connection that goes on from segment to segment.
