@@ -372,6 +372,10 @@ typedef enum bw_protocol {
    * Thrift's compact protocol.
    */
   BW_PROTOCOL_COMPACT = 1,
+  /**
+   * One of both, as the header of THeader in each frame says.
+   */
+  BW_PROTOCOL_HEADER = 2,
 } bw_protocol;
 
 /**
@@ -1750,7 +1754,7 @@ enum bw_status bw_thrift_new(const struct bw_idl *idl,
 const struct bw_schema *bw_thrift_schema(const struct bw_thrift *fields);
 
 /**
- * Adds the rows of the message whose struct begins with the first byte. It is read up to the last of the fields. There is no
+ * Adds the rows of the message whose struct begins with the first byte, or of `BW_PROTOCOL_HEADER` its frame. It is read up to the last of the fields. There is no
  * row where it fails, with the place in the message.
  */
 enum bw_status bw_thrift_add(struct bw_thrift *fields,

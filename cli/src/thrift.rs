@@ -133,8 +133,14 @@ fn open(
     let mut options = StreamOptions::default();
     options.max_buffer = options.max_buffer.max(input.max_message as usize * 2);
     let stream = session.open(path, &options)?;
-    let (encoding, is_framed, message_max) = (input.encoding(), input.framed, input.max_message);
-    Ok(Messages::new(stream, Layout { encoding, is_framed, headers, message_max }))
+    let layout = Layout {
+        encoding: input.encoding(),
+        is_framed: input.is_framed(),
+        has_frame_headers: input.has_frame_headers(),
+        headers,
+        message_max: input.max_message,
+    };
+    Ok(Messages::new(stream, layout))
 }
 
 /// Tells how many bad messages there were beside those that were told, and what may be the reason.

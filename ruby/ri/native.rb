@@ -1665,7 +1665,7 @@ module Bytewright
     ##
     # :singleton-method: pluck
     # :call-seq:
-    #   pluck(Class, String, *Symbol | String, ?protocol: protocol) -> Array[untyped]
+    #   pluck(Class, String, *Symbol | String, ?protocol: read_protocol) -> Array[untyped]
     #
     # Some fields of a message, which is read up to the last of them and not checked beyond.
     # @param paths [Array<Symbol>] names of fields, and with dots of fields in structs inside

@@ -13,7 +13,8 @@ Examples:
   bytewright thrift pluck entries.bin --idl log.thrift --type Entry time 'parts[].size'
 
 FILE holds one message, or several one after the other, or frames (--framed: the length of each in 4
-bytes before it, as a framed transport sends them); plain, gzip or zstd. A message is a struct of the
+bytes before it, as a framed transport sends them; --protocol header: those of THeader, deflated by zlib
+or not); plain, gzip or zstd. A message is a struct of the
 type that --type names. Where the header of a call or an answer stands before it, function, kind and
 sequence id are printed too. Without --type all messages have headers, and the function says what is
 in them. In Compact, a struct whose type has a bool with id 8 is not looked at for a header.
@@ -104,9 +105,9 @@ pub(crate) struct ThriftInput {
     #[arg(long, value_enum, default_value_t)]
     protocol: Protocol,
 
-    /// Each message has its length before it.
+    /// Each message has its length before it, as it has with `--protocol header`.
     #[arg(long)]
-    pub(crate) framed: bool,
+    framed: bool,
 
     /// Stop after N messages.
     #[arg(long, value_name = "N")]
@@ -126,13 +127,26 @@ enum Protocol {
     Binary,
     /// Numbers as short as they are.
     Compact,
+    /// One of both: frames have headers of THeader, which say it.
+    Header,
 }
 
 impl ThriftInput {
+    /// Encoding of messages whose frame does not say it.
     pub(crate) fn encoding(&self) -> Encoding {
         match self.protocol {
-            Protocol::Binary => Encoding::Binary,
+            Protocol::Binary | Protocol::Header => Encoding::Binary,
             Protocol::Compact => Encoding::Compact,
         }
+    }
+
+    /// Returns true if each frame has a header of THeader.
+    pub(crate) fn has_frame_headers(&self) -> bool {
+        self.protocol == Protocol::Header
+    }
+
+    /// Returns true if messages are in frames.
+    pub(crate) fn is_framed(&self) -> bool {
+        self.framed || self.has_frame_headers()
     }
 }

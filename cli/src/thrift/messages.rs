@@ -1,9 +1,12 @@
 //! The messages of a file, one after the other or in frames, each with its header if it has one. No more of
 //! the file is in memory than one message and a piece.
 
+use std::borrow::Cow;
+
 use bytewright::bytes::ByteStream;
 use bytewright::thrift::{
-    Encoding, Frames, Limits, MessageHeader, Progress, ProtocolError, Strictness, StructExtent,
+    Encoding, FrameHeader, Frames, Limits, MessageHeader, Progress, ProtocolError, Strictness,
+    StructExtent,
 };
 use bytewright::{Error, ErrorKind, Result};
 
@@ -23,6 +26,8 @@ const FRAME_HEADER_LEN: usize = 4;
 pub(super) struct Layout {
     pub(super) encoding: Encoding,
     pub(super) is_framed: bool,
+    /// True if a header of THeader comes first in each frame, and says the encoding.
+    pub(super) has_frame_headers: bool,
     pub(super) headers: Headers,
     pub(super) message_max: u32,
 }
@@ -47,6 +52,8 @@ pub(super) struct Messages {
     taken: usize,
     is_over: bool,
     looks_framed: bool,
+    /// The last message, if it was deflated.
+    inflated: Vec<u8>,
 }
 
 /// A message, and how it is to be read.
@@ -81,7 +88,8 @@ impl Message<'_> {
 impl Messages {
     pub(super) fn new(stream: ByteStream, layout: Layout) -> Self {
         let limits = Limits { string_max: layout.message_max, ..Limits::default() };
-        Messages { stream, layout, limits, taken: 0, is_over: false, looks_framed: false }
+        let (taken, is_over, looks_framed, inflated) = (0, false, false, Vec::new());
+        Messages { stream, layout, limits, taken, is_over, looks_framed, inflated }
     }
 
     /// Returns true if a file that is not read as frames begins as they do: with a length whose first byte is 0,
@@ -110,15 +118,41 @@ impl Messages {
             false => self.unframed(wait)?,
         };
         self.is_over = false;
+        let (layout, start, is_inflated) = self.opened(start)?;
         let offset = self.stream.position() + start as u64;
-        let bytes = self.stream.buffered().get(start..self.taken).unwrap_or_default();
-        let header = header(bytes, self.layout, self.limits);
+        let bytes = match is_inflated {
+            true => &self.inflated,
+            false => self.stream.buffered().get(start..self.taken).unwrap_or_default(),
+        };
+        let header = header(bytes, layout, self.limits);
         let header = header.map_err(|error| self.placed(error, offset))?;
         let header_len = header.map_or(0, |header| header.len);
         let body = bytes.get(header_len..).unwrap_or_default();
-        let (encoding, limits, name) = (self.layout.encoding, self.limits, self.stream.name());
+        let (encoding, limits, name) = (layout.encoding, self.limits, self.stream.name());
         let body_offset = offset + header_len as u64;
         Ok(Some(Message { encoding, limits, name, header, body, offset, body_offset }))
+    }
+
+    /// Reads the header of THeader in the frame that was taken and begins at `start` of the buffer, where frames have one.
+    /// Answers how its message is written and where it begins in the buffer, and whether it was inflated.
+    fn opened(&mut self, start: usize) -> Result<(Layout, usize, bool)> {
+        if !self.layout.has_frame_headers {
+            return Ok((self.layout, start, false));
+        }
+        let offset = self.stream.position() + start as u64;
+        let frame = self.stream.buffered().get(start..self.taken).unwrap_or_default();
+        let opened = FrameHeader::read(frame).and_then(|header| {
+            let inflated = match header.payload(frame)? {
+                Cow::Owned(inflated) => Some(inflated),
+                Cow::Borrowed(_) => None,
+            };
+            Ok((header, inflated))
+        });
+        let (header, inflated) = opened.map_err(|error| self.placed(error, offset))?;
+        let layout = Layout { encoding: header.encoding, ..self.layout };
+        let is_inflated = inflated.is_some();
+        self.inflated = inflated.unwrap_or_default();
+        Ok((layout, start + header.len, is_inflated))
     }
 
     /// Makes so many bytes buffered, or all that there are.

@@ -281,6 +281,40 @@ fn messages_are_found_however_they_lie_in_the_file() {
     assert_eq!(decode(&folder, b"", &options).stdout_of_success(), "");
 }
 
+/// Frames with headers of THeader, the second message deflated.
+fn header_frames(messages: &[Vec<u8>]) -> Vec<u8> {
+    let frames = messages.iter().enumerate().map(|(at, message)| {
+        let deflated = || {
+            let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), Default::default());
+            encoder.write_all(message).unwrap();
+            encoder.finish().unwrap()
+        };
+        let (header, payload): (&[u8], _) = match at {
+            1 => (b"\0\x01\x01\0", deflated()),
+            _ => (b"\0\0\0\0", message.clone()),
+        };
+        [b"\x0f\xff\0\0\0\0\0\x07\0\x01", header, &payload].concat()
+    });
+    framed(&frames.collect::<Vec<_>>())
+}
+
+#[test]
+fn frames_with_headers_say_how_their_messages_are_written() {
+    let folder = folder();
+    let messages: Vec<Vec<u8>> = (1..=3).map(|id| binary(|to| inner(to, id, "x"))).collect();
+    let frames = header_frames(&messages);
+    let options = ["--type", "Inner", "--json", "--protocol", "header"];
+    let expected =
+        "{\"id\":1,\"name\":\"x\"}\n{\"id\":2,\"name\":\"x\"}\n{\"id\":3,\"name\":\"x\"}\n";
+    assert_eq!(decode(&folder, &frames, &options).stdout_of_success(), expected);
+    let mut damaged = frames.clone();
+    damaged[14] = 1;
+    let outcome = decode(&folder, &damaged, &options);
+    assert_eq!(outcome.stdout, expected.split_once('\n').unwrap().1);
+    let told = "byte 14: expected protocol 0 (Binary) or 2 (Compact) in a header, found 1";
+    assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
+}
+
 #[test]
 fn a_message_is_printed_as_soon_as_a_pipe_has_it() {
     let folder = folder();

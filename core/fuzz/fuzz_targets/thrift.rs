@@ -6,7 +6,7 @@
 use std::sync::{Arc, LazyLock};
 
 use bytewright::thrift::{
-    Columns, Encoding, FieldSchema, Frames, Limits, MessageHeader, Plan, Progress, Projection,
+    Columns, Encoding, FieldSchema, FrameHeader, Frames, INFLATED_MAX, Limits, MessageHeader, Plan, Progress, Projection,
     ProtocolErrorKind, Strictness, StructExtent, StructId, StructKind, Tape, TapeCursor, TapeValue,
     ThriftSchema, Type,
 };
@@ -69,6 +69,12 @@ fn take(cursor: &mut TapeCursor<'_>, value: TapeValue<'_>) -> usize {
 fuzz_target!(|bytes: &[u8]| {
     let limits = Limits::default();
     let mut tape = Tape::new();
+    if let Ok(header) = FrameHeader::read(bytes)
+        && let Ok(message) = header.payload(bytes)
+    {
+        assert!(message.len() <= bytes.len().max(INFLATED_MAX as usize));
+        let _ = PLAN.decode(header.encoding, StructId(0), &message, limits, &mut tape);
+    }
     for encoding in [Encoding::Binary, Encoding::Compact] {
         for strictness in [Strictness::Strict, Strictness::Lenient] {
             let _ = MessageHeader::read(encoding, strictness, bytes, limits);

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::batch::{Batch, Schema};
 use crate::bytes::{ByteStream, Feed, Fill, StreamOptions};
 use crate::error::Result as CoreResult;
-use crate::thrift::{Ahead, Columns, MessageLayout, ThriftFrame};
+use crate::thrift::{Ahead, Columns, MessageLayout, ReadableMessage};
 
 /// Bytes that the host's object is asked for at once.
 const PIECE: usize = 64 << 10;
@@ -134,14 +134,18 @@ impl Messages {
     pub fn next<H: Host, T>(
         &mut self,
         host: &H,
-        made: impl FnOnce(ThriftFrame<'_>) -> Result<T, H::Error>,
+        made: impl FnOnce(&ReadableMessage<'_>) -> Result<T, H::Error>,
     ) -> Result<Option<T>, H::Error> {
         loop {
             let (bytes, start) = self.source.buffered();
             let mut frames = self.layout.messages(bytes, start);
             let (needed, error) = match frames.ahead() {
                 Ok(Ahead::Message(frame)) => {
-                    let made = made(frame)?;
+                    let message = match self.layout.open(frame) {
+                        Ok(message) => message,
+                        Err(error) => return Err(host.error(self.source.placed(error))),
+                    };
+                    let made = made(&message)?;
                     let used = frames.consumed();
                     self.source.consume(used);
                     return Ok(Some(made));

@@ -7,6 +7,7 @@ use super::error::{ProtocolError, ProtocolResult};
 use super::frames::{Ahead, Frames};
 use super::input::{FieldHeader, ProtocolReader};
 use super::limits::{Depth, Limits};
+use super::message_layout::MessageLayout;
 use super::plan::ReadOperation;
 use super::pluck::PluckSink;
 use super::projection::Projection;
@@ -15,27 +16,6 @@ use super::through::ThroughPath;
 use super::tree_rows::TreeRows;
 use crate::Result;
 use crate::batch::{Batch, Column, DataType};
-
-/// Layout of messages: how they are written, and how they follow each other.
-#[derive(Debug, Clone, Copy)]
-pub struct MessageLayout {
-    /// The protocol of their structs.
-    pub encoding: Encoding,
-    /// True if the length of each comes before it.
-    pub is_framed: bool,
-    /// Bounds of what one may ask of its reader.
-    pub limits: Limits,
-}
-
-impl MessageLayout {
-    /// The messages of `bytes`, which begin at `start` of the input.
-    pub fn messages(self, bytes: &[u8], start: u64) -> Frames<'_> {
-        match self.is_framed {
-            true => Frames::new(bytes, start),
-            false => Frames::unframed(bytes, start, self.encoding, self.limits),
-        }
-    }
-}
 
 /// A batch that is filled with messages, a column for each path of a projection.
 ///
@@ -143,9 +123,10 @@ impl Columns {
                 let placed = |error: ProtocolError| error.in_path(path.as_deref().unwrap_or(""));
                 match ahead.ahead().map_err(placed)? {
                     Ahead::Message(frame) => {
-                        let (encoding, limits) = (layout.encoding, layout.limits);
-                        let appended = self.append(&projection, encoding, frame.bytes, limits);
-                        appended.map_err(|error: ProtocolError| error.moved(frame.offset))?;
+                        let message = layout.open(frame)?;
+                        let (encoding, limits) = (message.encoding, layout.limits);
+                        let appended = self.append(&projection, encoding, &message.bytes, limits);
+                        appended.map_err(|error: ProtocolError| error.moved(message.offset))?;
                     }
                     Ahead::Needs(_, Some(error)) if at_end => return Err(placed(error)),
                     Ahead::Needs(..) => break,

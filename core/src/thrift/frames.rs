@@ -94,6 +94,11 @@ impl<'a> Frames<'a> {
         }
     }
 
+    /// The first frame, which has to be there.
+    pub(super) fn first_frame(&mut self) -> ProtocolResult<ThriftFrame<'a>> {
+        self.next_in_frame()
+    }
+
     /// The next message, or how many bytes it needs that may still come.
     ///
     /// # Errors

@@ -85,7 +85,12 @@ fn random_messages(random: &mut Random, is_framed: bool) -> (Vec<Vec<u8>>, Vec<u
 }
 
 fn layout(is_framed: bool) -> MessageLayout {
-    MessageLayout { encoding: Encoding::Binary, is_framed, limits: Limits::default() }
+    MessageLayout {
+        encoding: Encoding::Binary,
+        is_framed,
+        has_frame_headers: false,
+        limits: Limits::default(),
+    }
 }
 
 /// The messages up to the first error that is none of an interrupt.

@@ -27,13 +27,16 @@ pub enum bw_protocol {
     Binary = 0,
     /// Thrift's compact protocol.
     Compact = 1,
+    /// One of both, as the header of THeader in each frame says.
+    Header = 2,
 }
 
 /// Some fields of messages of one struct: their rows, which are added and taken out. One thread at a time may use it.
 pub struct bw_thrift {
     columns: Columns,
     schema: Arc<bw_schema>,
-    encoding: Encoding,
+    /// Layout of messages in frames.
+    layout: MessageLayout,
     /// Number of bytes of the messages that were added before, for errors.
     position: u64,
     /// Host that rows of a file ask.
@@ -41,20 +44,22 @@ pub struct bw_thrift {
 }
 
 impl bw_thrift {
-    fn layout(&self, is_framed: bool) -> MessageLayout {
-        MessageLayout { encoding: self.encoding, is_framed, limits: Limits::default() }
+    fn layout(&self, is_framed: bool) -> Result<MessageLayout> {
+        MessageLayout { is_framed, ..self.layout }.checked()
     }
 }
 
-fn encoding(protocol: u32) -> Result<Encoding> {
-    match protocol {
-        0 => Ok(Encoding::Binary),
-        1 => Ok(Encoding::Compact),
+fn layout_of(protocol: u32) -> Result<MessageLayout> {
+    let (encoding, has_frame_headers) = match protocol {
+        0 => (Encoding::Binary, false),
+        1 => (Encoding::Compact, false),
+        2 => (Encoding::Binary, true),
         _ => {
-            let message = format!("expected a bw_protocol from 0 to 1, found {protocol}");
-            Err(Error::new(ErrorKind::Argument, message))
+            let message = format!("expected a bw_protocol from 0 to 2, found {protocol}");
+            return Err(Error::new(ErrorKind::Argument, message));
         }
-    }
+    };
+    Ok(MessageLayout { encoding, is_framed: true, has_frame_headers, limits: Limits::default() })
 }
 
 /// Chooses fields of the struct, union or exception `type_name` of an IDL file: a column for each path, such as "time" or
@@ -81,7 +86,7 @@ pub unsafe extern "C" fn bw_thrift_new(
     panics::catch_all();
     guard(error, || {
         let out = given(out, "a place for the fields")?;
-        let encoding = encoding(protocol)?;
+        let layout = layout_of(protocol)?;
         // SAFETY: the caller's promise about `idl`.
         let document = unsafe { bw_idl::document(idl) }?;
         let root = document.struct_named(type_name?)?;
@@ -90,7 +95,7 @@ pub unsafe extern "C" fn bw_thrift_new(
         let columns = Columns::new(Arc::new(projection))?;
         let schema = Arc::new(bw_schema::new(columns.batch().schema().clone()));
         let host = CallerHost::default();
-        out.write(handle(bw_thrift { columns, schema, encoding, position: 0, host }));
+        out.write(handle(bw_thrift { columns, schema, layout, position: 0, host }));
         Ok(bw_status::Ok)
     })
 }
@@ -101,7 +106,7 @@ pub extern "C" fn bw_thrift_schema(fields: Option<&bw_thrift>) -> Option<&bw_sch
     fields.map(|fields| &*fields.schema)
 }
 
-/// Adds the rows of the message whose struct begins with the first byte. It is read up to the last of the fields. There is no
+/// Adds the rows of the message whose struct begins with the first byte, or of `BW_PROTOCOL_HEADER` its frame. It is read up to the last of the fields. There is no
 /// row where it fails, with the place in the message.
 ///
 /// # Safety
@@ -117,8 +122,13 @@ pub unsafe extern "C" fn bw_thrift_add(
     let message = unsafe { bytes(message, message_len) };
     guard(error, || {
         let fields = given(fields, "fields")?;
-        let message = message?;
-        fields.columns.push(fields.encoding, message, Limits::default()).map_err(Error::from)?;
+        let message = fields.layout.open_first(message?).map_err(Error::from)?;
+        let (encoding, limits) = (message.encoding, fields.layout.limits);
+        fields.columns.push(encoding, &message.bytes, limits).map_err(|error| {
+            let error = Error::from(error);
+            let at = message.offset + error.offset().unwrap_or_default();
+            error.at(at)
+        })?;
         Ok(bw_status::Ok)
     })
 }
@@ -145,7 +155,7 @@ pub unsafe extern "C" fn bw_thrift_add_many(
     guard(error, || {
         let fields = given(fields, "fields")?;
         let used = given(used, "a place for the number of bytes")?;
-        let (layout, data) = (fields.layout(is_framed), data?);
+        let (layout, data) = (fields.layout(is_framed)?, data?);
         let start = fields.position;
         let taken = fields.columns.extend_whole(layout, data, start, is_last, usize::MAX);
         fields.position += *used.write(taken.map_err(Error::from)?) as u64;
@@ -216,7 +226,7 @@ pub unsafe extern "C" fn bw_thrift_rows(
         let rows = if rows == 0 { ROWS_DEFAULT } else { rows };
         let (host, is_nonblocking) = (fields.host, stream.is_nonblocking());
         let source = MessageSource::of_stream(stream);
-        let mut messages = MessageRows::new(source, fields.layout(is_framed), columns, rows);
+        let mut messages = MessageRows::new(source, fields.layout(is_framed)?, columns, rows);
         let schema = messages.schema().clone();
         // A source that may wait is read by another thread if there is a function to ask meanwhile.
         let next: NextBatch = match is_nonblocking {

@@ -363,7 +363,12 @@ fn columns_of_random_paths_through_random_messages_are_what_the_twin_finds() {
                 framed.extend(bytes);
                 wanted.extend(expected(&inventor.schema, root, &projection, &raw));
             }
-            let layout = MessageLayout { encoding, is_framed, limits: Limits::default() };
+            let layout = MessageLayout {
+                encoding,
+                is_framed,
+                has_frame_headers: false,
+                limits: Limits::default(),
+            };
             let mut used = 0;
             while used < framed.len() {
                 // A few bytes more each time, and rows that are taken out now and then.
@@ -743,7 +748,12 @@ fn what_claims_more_than_it_has_is_refused_by_the_path_in_bounded_memory() {
             assert!(error.to_string().ends_with(&format!(", in {path}")), "{bytes:02x?}: {error}");
             assert!(columns.batch().is_empty() && columns.batch().memory_bytes() < 1 << 20);
             for is_framed in [true, false] {
-                let layout = MessageLayout { encoding, is_framed, limits: Limits::default() };
+                let layout = MessageLayout {
+                    encoding,
+                    is_framed,
+                    has_frame_headers: false,
+                    limits: Limits::default(),
+                };
                 let length = (bytes.len() as u32).to_be_bytes();
                 let input = if is_framed { [&length, &bytes[..]].concat() } else { bytes.clone() };
                 let error = columns.extend_whole(layout, &input, 0, true, 9).unwrap_err();
@@ -780,8 +790,12 @@ fn rows_end_behind_the_message_that_makes_enough_of_them() {
     assert_eq!(columns.extend(Encoding::Binary, &mut frames, 9, Limits::default()).unwrap(), 4);
     let mut columns = columns.with_bytes_max(1);
     columns.clear();
-    let layout =
-        MessageLayout { encoding: Encoding::Binary, is_framed: true, limits: Limits::default() };
+    let layout = MessageLayout {
+        encoding: Encoding::Binary,
+        is_framed: true,
+        has_frame_headers: false,
+        limits: Limits::default(),
+    };
     let used = columns.extend_whole(layout, &framed, 0, true, usize::MAX).unwrap();
     assert_eq!((used, columns.batch().len()), (framed.len() / 3, 4));
     assert!(columns.is_full(usize::MAX));

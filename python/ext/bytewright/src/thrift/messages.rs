@@ -3,7 +3,6 @@
 use std::sync::Mutex;
 
 use bytewright::host::Messages;
-use bytewright::thrift::Encoding;
 use pyo3::prelude::*;
 
 use super::codec::codec_of;
@@ -25,7 +24,6 @@ pub(crate) struct ThriftMessages {
 struct State {
     class: Py<PyAny>,
     messages: Messages,
-    encoding: Encoding,
     /// Source of the bytes, if it is an object.
     object: Option<Py<PyAny>>,
     is_over: bool,
@@ -33,7 +31,7 @@ struct State {
 }
 
 /// Iterates over the objects of messages that follow each other: in frames, a length of 4 bytes before each, as a framed
-/// transport sends them, or with `framed=False` without.
+/// transport sends them, or with `framed=False` without. With the protocol "header", frames have headers of THeader.
 ///
 /// `source` is bytes, a path, or a binary file object with `read`, such as a pipe: what is compressed by gzip or zstd is
 /// decompressed. A message is given when its bytes are there. Raises what `decode` raises, and `TruncatedError` where the
@@ -52,7 +50,6 @@ pub(crate) fn thrift_decode_many(
     let state = State {
         class: cls.clone().unbind(),
         messages: Messages::new(input.messages, layout),
-        encoding: layout.encoding,
         object: input.object,
         is_over: false,
         until_interrupts: UNTIL_INTERRUPTS,
@@ -90,12 +87,12 @@ impl State {
             self.until_interrupts = UNTIL_INTERRUPTS;
             py.check_signals()?;
         }
-        let (class, encoding) = (&self.class, self.encoding);
+        let class = &self.class;
         let host = PythonHost { object: self.object.as_ref() };
         guarded_python(py, || {
-            self.messages.next(&host, |frame| {
+            self.messages.next(&host, |message| {
                 let (codec, root) = codec_of(class.bind(py))?;
-                object(py, &codec, root, encoding, frame.bytes, frame.offset)
+                object(py, &codec, root, message)
             })
         })
     }

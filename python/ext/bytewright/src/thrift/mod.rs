@@ -13,7 +13,9 @@ mod source;
 use std::cell::Cell;
 
 use bytewright::error::excerpt;
-use bytewright::thrift::{Encoding, Limits, ProtocolResult, StructId, Tape};
+use bytewright::thrift::{
+    Encoding, Limits, MessageLayout, ProtocolResult, ReadableMessage, StructId, Tape,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
@@ -35,7 +37,8 @@ thread_local! {
 
 /// Reads a message: an object of `cls`, a class that `load` made or a generated one of apache's compiler or thriftpy2.
 ///
-/// `data` is bytes or any other buffer; what is behind the message is not looked at. `protocol` is "binary" or "compact".
+/// `data` is bytes or any other buffer; what is behind the message is not looked at. `protocol` is "binary", "compact", or "header":
+/// a frame of THeader, with its length before it.
 /// Raises `FormatError`, `TruncatedError` or `LimitError`, with the offset of what is wrong.
 #[pyfunction]
 #[pyo3(signature = (cls, data, protocol = "binary"))]
@@ -44,9 +47,10 @@ pub(crate) fn thrift_decode<'py>(
     data: &Bound<'py, PyAny>,
     protocol: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let encoding = encoding_named(cls.py(), protocol)?;
+    let py = cls.py();
+    let layout = layout_named(py, protocol)?;
     let (codec, root) = codec_of(cls)?;
-    with_bytes(data, |bytes| object(cls.py(), &codec, root, encoding, bytes, 0))
+    with_bytes(data, |bytes| object(py, &codec, root, &opened(py, layout, bytes)?))
 }
 
 /// Writes a message: the bytes of an object, in the order of its fields' ids.
@@ -80,7 +84,7 @@ pub(crate) fn thrift_pluck<'py>(
     protocol: &str,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let py = cls.py();
-    let encoding = encoding_named(py, protocol)?;
+    let layout = layout_named(py, protocol)?;
     let (codec, root) = codec_of(cls)?;
     let projection = codec.projection(py, cls, &paths)?;
     let shapes: Vec<_> = projection
@@ -91,26 +95,38 @@ pub(crate) fn thrift_pluck<'py>(
         })
         .collect();
     with_bytes(data, |bytes| {
-        let read = |tape: &mut Tape| projection.pluck(encoding, bytes, Limits::default(), tape);
-        with_tape(py, 0, read, |tape| {
-            Building::new(py, &codec, tape.cursor(bytes), bytes, 0).plucked(&shapes)
+        let message = opened(py, layout, bytes)?;
+        let (bytes, start) = (&*message.bytes, message.offset);
+        let read = |tape: &mut Tape| projection.pluck(message.encoding, bytes, layout.limits, tape);
+        with_tape(py, start, read, |tape| {
+            Building::new(py, &codec, tape.cursor(bytes), bytes, start).plucked(&shapes)
         })
     })
 }
 
-/// The object of the message that `bytes` begin with, which are at `start` of the input.
+/// The message that `bytes` begin with.
+#[inline]
+fn opened<'a>(
+    py: Python<'_>,
+    layout: MessageLayout,
+    bytes: &'a [u8],
+) -> PyResult<ReadableMessage<'a>> {
+    layout.open_first(bytes).map_err(|error| to_python(py, error.error()))
+}
+
+/// The object of a message.
 #[inline]
 fn object<'py>(
     py: Python<'py>,
     codec: &ThriftCodec,
     root: u32,
-    encoding: Encoding,
-    bytes: &[u8],
-    start: u64,
+    message: &ReadableMessage<'_>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let id = StructId(root);
+    let (bytes, start) = (&*message.bytes, message.offset);
     let read = |tape: &mut Tape| {
-        codec.plan.decode(encoding, id, bytes, Limits::default(), tape).map(|_| ())
+        let decoded =
+            codec.plan.decode(message.encoding, StructId(root), bytes, Limits::default(), tape);
+        decoded.map(|_| ())
     };
     with_tape(py, start, read, |tape| {
         Building::new(py, codec, tape.cursor(bytes), bytes, start).object()
@@ -161,6 +177,24 @@ fn copied<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     Ok(view.call_method0("tobytes")?.cast_into::<PyBytes>()?)
 }
 
+/// The layout of messages in a protocol that is read.
+#[inline]
+fn layout_named(py: Python<'_>, protocol: &str) -> PyResult<MessageLayout> {
+    let (encoding, has_frame_headers) = match protocol {
+        "binary" => (Encoding::Binary, false),
+        "compact" => (Encoding::Compact, false),
+        "header" => (Encoding::Binary, true),
+        other => {
+            let found = excerpt(other);
+            let expected = "\"binary\", \"compact\" or \"header\"";
+            let message = format!("expected protocol to be {expected}, found {found:?}");
+            return Err(argument(py, message));
+        }
+    };
+    Ok(MessageLayout { encoding, is_framed: true, has_frame_headers, limits: Limits::default() })
+}
+
+/// The encoding of a message that is written.
 #[inline]
 fn encoding_named(py: Python<'_>, protocol: &str) -> PyResult<Encoding> {
     match protocol {

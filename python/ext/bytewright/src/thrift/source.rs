@@ -6,13 +6,13 @@ use std::sync::Arc;
 use bytewright::bytes::{ByteStream, CompressionChoice, FileSource, StreamOptions};
 use bytewright::files::FileId;
 use bytewright::host::MessageSource;
-use bytewright::thrift::{Limits, MessageLayout};
+use bytewright::thrift::MessageLayout;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyString};
 
-use super::{copied, encoding_named};
+use super::{copied, layout_named};
 use crate::border::descriptor_of;
 use crate::error::{or_worded, raised};
 use crate::shown::class_name;
@@ -125,15 +125,12 @@ fn options() -> StreamOptions {
     options
 }
 
-/// Makes the layout of messages in their source, and their encoding, of what Python says of them.
+/// Makes the layout of messages in their source, of what Python says of them.
 pub(super) fn layout_of(
     py: Python<'_>,
     protocol: &str,
     is_framed: bool,
 ) -> PyResult<MessageLayout> {
-    Ok(MessageLayout {
-        encoding: encoding_named(py, protocol)?,
-        is_framed,
-        limits: Limits::default(),
-    })
+    let layout = MessageLayout { is_framed, ..layout_named(py, protocol)? };
+    raised(py, layout.checked())
 }

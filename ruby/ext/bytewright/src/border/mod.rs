@@ -45,7 +45,7 @@ pub(crate) use tables::{
     SharedTable, define_allocators, define_table_methods, encoding_index, encoding_object,
     pack_strings, string_of,
 };
-pub(crate) use thrift::{Codec, define_codec, encoding_named, uuid_text, with_bytes};
+pub(crate) use thrift::{Codec, define_codec, layout_named, uuid_text, with_bytes};
 pub(crate) use writers::{WriterObject, define_writer_methods};
 
 /// Tells Ruby that nothing here is shared between Ractors.

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 
 use bytewright::batch::Batch;
-use bytewright::thrift::{Columns, Encoding, Limits, MessageLayout, PATHS_MAX};
+use bytewright::thrift::{Columns, MessageLayout, PATHS_MAX};
 use magnus::typed_data::Obj;
 use magnus::{Error, RArray, RString, Ruby, Value, function, method, prelude::*};
 
-use crate::border::{Codec, encoding_named, with_bytes};
+use crate::border::{Codec, layout_named, with_bytes};
 use crate::columns::{Columnar, define_columns};
 use crate::error::{raised, to_ruby};
 use crate::memory_report::MemoryReport;
@@ -17,8 +17,7 @@ use crate::memory_report::MemoryReport;
 #[magnus(class = "Bytewright::ThriftColumns", free_immediately, size)]
 pub(crate) struct ColumnBatch {
     columns: RefCell<Columns>,
-    encoding: Encoding,
-    limits: Limits,
+    layout: MessageLayout,
     memory: MemoryReport,
 }
 
@@ -47,10 +46,10 @@ impl ColumnBatch {
             _ => codec.whole(ruby)?,
         };
         let columns = raised(ruby, Columns::new(projection))?;
-        let encoding = encoding_named(ruby, protocol)?;
-        let (columns, memory) = (RefCell::new(columns), MemoryReport::default());
         let limits = codec.compat.limits();
-        Ok(ColumnBatch { columns, encoding, limits, memory })
+        let layout = MessageLayout { limits, ..layout_named(ruby, protocol)? };
+        let (columns, memory) = (RefCell::new(columns), MemoryReport::default());
+        Ok(ColumnBatch { columns, layout, memory })
     }
 
     /// `columns.extend_with(bytes, start, framed, at_end)`: appends the rows of the messages of the bytes that are
@@ -64,10 +63,10 @@ impl ColumnBatch {
         framed: bool,
         at_end: bool,
     ) -> Result<usize, Error> {
+        let layout = MessageLayout { is_framed: framed, ..this.layout };
+        let layout = raised(ruby, layout.checked())?;
         let outcome = with_bytes(string, |bytes| {
             let mut columns = this.columns.borrow_mut();
-            let layout =
-                MessageLayout { encoding: this.encoding, is_framed: framed, limits: this.limits };
             let outcome = columns.extend_whole(layout, bytes, start, at_end, usize::MAX);
             this.memory.set(columns.batch().memory_bytes());
             outcome

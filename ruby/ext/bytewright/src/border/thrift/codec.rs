@@ -6,8 +6,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use bytewright::thrift::{
-    Encoding, FieldSchema, Limits, NarrowVarint, PATHS_MAX, Plan, Projection, StructId, StructKind,
-    ThriftSchema, Type, WireType,
+    Encoding, FieldSchema, Limits, MessageLayout, NarrowVarint, PATHS_MAX, Plan, Projection,
+    StructId, StructKind, ThriftSchema, Type, WireType,
 };
 use magnus::rb_sys::AsRawValue;
 use magnus::value::{Opaque, ReprValue};
@@ -373,8 +373,19 @@ fn pin(ruby: &Ruby, module: Value) {
     ruby.gc_register_mark_object(module);
 }
 
-/// `:binary` or `:compact`, by itself or in the keywords of a method.
+/// `:binary` or `:compact`, of a message that is written.
 pub(crate) fn encoding_named(ruby: &Ruby, given: Value) -> Result<Encoding, Error> {
+    let layout = layout_named(ruby, given)?;
+    match layout.has_frame_headers {
+        false => Ok(layout.encoding),
+        true => Err(refusal(ruby, ruby.exception_arg_error(), given, |found| {
+            format!("expected the protocol :binary or :compact, found {found}")
+        })),
+    }
+}
+
+/// The layout of messages in `:binary`, `:compact` or `:header`, which is named by itself or in the keywords of a method.
+pub(crate) fn layout_named(ruby: &Ruby, given: Value) -> Result<MessageLayout, Error> {
     let mut named = given;
     if let Some(keywords) = RHash::from_value(given) {
         let key = ruby.to_symbol("protocol");
@@ -388,13 +399,17 @@ pub(crate) fn encoding_named(ruby: &Ruby, given: Value) -> Result<Encoding, Erro
         named = found.unwrap_or_else(|| ruby.to_symbol("binary").as_value());
     }
     let name = Symbol::from_value(named).map(|symbol| symbol.name().map(|name| name.into_owned()));
-    match name.transpose()?.as_deref() {
-        Some("binary") => Ok(Encoding::Binary),
-        Some("compact") => Ok(Encoding::Compact),
-        _ => Err(refusal(ruby, ruby.exception_arg_error(), named, |found| {
-            format!("expected the protocol :binary or :compact, found {found}")
-        })),
-    }
+    let (encoding, has_frame_headers) = match name.transpose()?.as_deref() {
+        Some("binary") => (Encoding::Binary, false),
+        Some("compact") => (Encoding::Compact, false),
+        Some("header") => (Encoding::Binary, true),
+        _ => {
+            return Err(refusal(ruby, ruby.exception_arg_error(), named, |found| {
+                format!("expected the protocol :binary, :compact or :header, found {found}")
+            }));
+        }
+    };
+    Ok(MessageLayout { encoding, is_framed: true, has_frame_headers, limits: Limits::default() })
 }
 
 /// Defines the class, and what reads and writes by it.

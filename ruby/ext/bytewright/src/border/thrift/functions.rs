@@ -3,13 +3,17 @@
 use std::ffi::{CStr, c_int};
 use std::hint::black_box;
 
-use bytewright::thrift::{DEPTH_USUAL, Encoding, Frames, Limits, ProtocolError, ProtocolErrorKind};
+use bytewright::thrift::{
+    DEPTH_USUAL, Encoding, Limits, MessageLayout, ProtocolError, ProtocolErrorKind, ProtocolResult,
+    ReadableMessage, ThriftFrame,
+};
 use magnus::Error;
+use magnus::rb_sys::AsRawValue;
 use rb_sys::VALUE;
 
 use super::super::or_raise;
 use super::build::{Decoded, Source, decode, pluck};
-use super::codec::{Codec, encoding_named};
+use super::codec::{Codec, encoding_named, layout_named};
 use super::encode::{Encoded, encode};
 use super::methods::{fail, plain_class_of};
 use super::transport::is_true;
@@ -34,6 +38,119 @@ fn refuse_as_ours(error: ProtocolError) -> ! {
     or_raise(move |ruby| Err(to_ruby(ruby, error.error())))
 }
 
+/// Raises what Bytewright raises for an error in a message that begins at `start` of the input.
+fn refuse_at(error: ProtocolError, start: u64) -> ! {
+    or_raise(move |ruby| {
+        let at = error.error().offset().unwrap_or_default();
+        Err(to_ruby(ruby, &error.error().clone().at(start + at)))
+    })
+}
+
+/// A message that is read: its encoding, the string that has it, where it begins there and in the input, and its length.
+#[derive(Clone, Copy)]
+struct OpenedMessage {
+    encoding: Encoding,
+    string: VALUE,
+    offset: usize,
+    start: u64,
+    len_max: usize,
+}
+
+impl OpenedMessage {
+    /// The message that a string is, or that is in its first frame.
+    ///
+    /// # Safety
+    /// As for [`read`](super::methods::read).
+    #[inline]
+    unsafe fn of(layout: MessageLayout, string: VALUE) -> Self {
+        let encoding = layout.encoding;
+        if !layout.has_frame_headers {
+            return OpenedMessage { encoding, string, offset: 0, start: 0, len_max: usize::MAX };
+        }
+        // SAFETY: as the caller promises; nothing of Ruby's runs while the bytes are looked at.
+        unsafe {
+            let string = super::super::tables::string(string);
+            let opened = layout.open_first(bytes(string)).map(ReadableMessage::into_owned);
+            black_box(string);
+            Self::copied(opened)
+        }
+    }
+
+    /// The message in a frame of a string, which is at `start` of the input.
+    ///
+    /// # Safety
+    /// As for [`read`](super::methods::read).
+    #[inline]
+    unsafe fn in_frame(
+        layout: MessageLayout,
+        string: VALUE,
+        frame: (usize, usize),
+        start: u64,
+    ) -> Self {
+        let (encoding, (offset, len_max)) = (layout.encoding, frame);
+        let start = start + offset as u64;
+        if !layout.has_frame_headers {
+            return OpenedMessage { encoding, string, offset, start, len_max };
+        }
+        // SAFETY: as the caller promises; nothing of Ruby's runs while the bytes are looked at.
+        unsafe {
+            let frame = bytes(string).get(offset..offset + len_max).unwrap_or_default();
+            let opened = layout.open(ThriftFrame { offset: start, bytes: frame });
+            Self::copied(opened.map(ReadableMessage::into_owned))
+        }
+    }
+
+    /// The message of a frame, in a string of its own.
+    fn copied(opened: ProtocolResult<ReadableMessage<'static>>) -> Self {
+        or_raise(move |ruby| {
+            let opened = opened.map_err(|error| to_ruby(ruby, error.error()))?;
+            let string = ruby.str_from_slice(&opened.bytes).as_raw();
+            let (encoding, start) = (opened.encoding, opened.offset);
+            Ok(OpenedMessage { encoding, string, offset: 0, start, len_max: usize::MAX })
+        })
+    }
+
+    fn source(self, limits: Limits) -> Source {
+        let OpenedMessage { encoding, string, offset, len_max, .. } = self;
+        Source { encoding, string, offset, len_max, limits, target: NIL }
+    }
+
+    /// The name of its protocol, for the gem.
+    fn protocol(self) -> VALUE {
+        let name = match self.encoding {
+            Encoding::Binary => names().binary,
+            Encoding::Compact => names().compact,
+        };
+        // SAFETY: these names are symbols for as long as the process.
+        unsafe { rb_sys::rb_id2sym(name) }
+    }
+}
+
+/// The layout of the messages of a protocol that a program names.
+///
+/// # Safety
+/// Called under Ruby, with nothing alive that needs dropping.
+#[inline]
+unsafe fn layout_given(given: VALUE) -> MessageLayout {
+    // SAFETY: as the caller promises; these names are symbols for as long as the process.
+    let symbol = |name| unsafe { rb_sys::rb_id2sym(name) };
+    for (name, encoding) in
+        [(names().binary, Encoding::Binary), (names().compact, Encoding::Compact)]
+    {
+        if given == symbol(name) {
+            return layout_of(encoding);
+        }
+    }
+    // SAFETY: as the caller promises.
+    or_raise(|ruby| layout_named(ruby, unsafe { value(given) }))
+}
+
+/// The layout of messages in frames, without headers of THeader.
+fn layout_of(encoding: Encoding) -> MessageLayout {
+    let limits = Limits::default();
+    MessageLayout { encoding, is_framed: true, has_frame_headers: false, limits }
+}
+
 /// The encoding that a program names.
 ///
 /// # Safety
@@ -52,27 +169,27 @@ unsafe fn encoding_given(given: VALUE) -> Encoding {
     or_raise(|ruby| encoding_named(ruby, unsafe { value(given) }))
 }
 
-/// The encoding that the keyword `protocol` says, and the number of arguments before keywords.
+/// The layout of the messages of the protocol that the keyword `protocol` says, and the number of arguments before keywords.
 ///
 /// # Safety
 /// Called from a method's function with its arguments.
 #[inline]
-unsafe fn keywords(count: c_int, arguments: *const VALUE) -> (Encoding, usize) {
+unsafe fn keywords(count: c_int, arguments: *const VALUE) -> (MessageLayout, usize) {
     // SAFETY: where keywords were given, the last argument is a Hash of them.
     unsafe {
         let count = count as usize;
         if count == 0 || rb_sys::rb_keyword_given_p() == 0 {
-            return (Encoding::Binary, count);
+            return (layout_of(Encoding::Binary), count);
         }
         let last = *arguments.add(count - 1);
         if rb_sys::rb_hash_size_num(last) == 1 {
             let keyword = rb_sys::rb_id2sym(names().protocol_keyword);
             let given = rb_sys::rb_hash_lookup2(last, keyword, last);
             if given != last {
-                return (encoding_given(given), count - 1);
+                return (layout_given(given), count - 1);
             }
         }
-        (or_raise(|ruby| encoding_named(ruby, value(last))), count - 1)
+        (or_raise(|ruby| layout_named(ruby, value(last))), count - 1)
     }
 }
 
@@ -127,11 +244,13 @@ pub(super) unsafe extern "C" fn decode_one(
 ) -> VALUE {
     // SAFETY: Ruby keeps the arguments of a method alive; so does the variable the codec.
     unsafe {
-        let encoding = encoding_given(protocol);
+        let opened = OpenedMessage::of(layout_given(protocol), string);
         let Some(held) = codec_to_read(class) else {
-            return by_gem(module, c"decode_by_gem", &[class, string, protocol]);
+            return by_gem(module, c"decode_by_gem", &[class, opened.string, opened.protocol()]);
         };
-        let source = message_source(&held, encoding, string);
+        let opened =
+            OpenedMessage { string: super::super::tables::string(opened.string), ..opened };
+        let source = opened.source(held.compat.limits());
         match decode(&held, source, |_| {}) {
             Decoded::Object(object) => {
                 held.keep();
@@ -139,7 +258,7 @@ pub(super) unsafe extern "C" fn decode_one(
                 object
             }
             Decoded::Raised(state) => resume(state),
-            Decoded::Refused(error) => refuse_as_ours(error),
+            Decoded::Refused(error) => refuse_at(error, opened.start),
         }
     }
 }
@@ -152,7 +271,7 @@ pub(super) unsafe extern "C" fn pluck_one(
 ) -> VALUE {
     // SAFETY: Ruby keeps the arguments of a method alive; so does the variable the codec.
     unsafe {
-        let (encoding, given) = keywords(count, arguments);
+        let (layout, given) = keywords(count, arguments);
         if given < 2 {
             or_raise(|ruby| {
                 let message = format!("wrong number of arguments (given {given}, expected 2+)");
@@ -160,7 +279,8 @@ pub(super) unsafe extern "C" fn pluck_one(
             });
         }
         let held = codec_to_pluck(*arguments);
-        let source = message_source(&held, encoding, *arguments.add(1));
+        let opened = OpenedMessage::of(layout, super::super::tables::string(*arguments.add(1)));
+        let source = opened.source(held.compat.limits());
         let paths = std::slice::from_raw_parts(arguments.add(2), given - 2);
         let plucked = or_raise(|ruby| {
             let paths = std::slice::from_raw_parts(paths.as_ptr().cast(), paths.len());
@@ -170,7 +290,10 @@ pub(super) unsafe extern "C" fn pluck_one(
             match pluck(&held, &projection, source) {
                 Decoded::Object(object) => Ok((object, 0)),
                 Decoded::Raised(state) => Ok((NIL, state)),
-                Decoded::Refused(error) => Err(to_ruby(ruby, error.error())),
+                Decoded::Refused(error) => {
+                    let at = opened.start + error.error().offset().unwrap_or_default();
+                    Err(to_ruby(ruby, &error.error().clone().at(at)))
+                }
             }
         });
         held.keep();
@@ -244,50 +367,37 @@ pub(super) unsafe extern "C" fn each_message(
 ) -> VALUE {
     // SAFETY: Ruby keeps the arguments of a method alive; so does the variable the codec.
     unsafe {
-        let encoding = encoding_given(protocol);
+        let layout = MessageLayout { is_framed: is_true(framed), ..layout_given(protocol) };
+        let layout = or_raise(|ruby| raised(ruby, layout.checked()));
         let start = rb_sys::rb_num2ll(start) as u64;
-        let row = Row {
-            unframed: if is_true(framed) { None } else { Some(encoding) },
-            at_end: is_true(at_end),
-        };
+        let at_end = is_true(at_end);
         let mut offset = 0;
         loop {
-            let Some((begin, len_max)) = next_message(string, offset, start, row) else {
+            let Some(frame) = next_message(string, offset, start, layout, at_end) else {
                 return rb_sys::rb_ull2inum(offset as _);
             };
+            let (begin, len) = frame;
+            let opened = OpenedMessage::in_frame(layout, string, frame, start);
             // Asked for each time, as the block may change anything.
             let Some(held) = codec_to_read(class) else {
-                let message = rb_sys::rb_str_subseq(string, begin as _, len_max as _);
-                let object = by_gem(module, c"decode_by_gem", &[class, message, protocol]);
-                rb_sys::rb_yield(object);
-                offset = begin + len_max;
+                let message_len = opened.len_max.min(bytes(opened.string).len() - opened.offset);
+                let (offset_in, message_len) = (opened.offset as _, message_len as _);
+                let message = rb_sys::rb_str_subseq(opened.string, offset_in, message_len);
+                let arguments = [class, message, opened.protocol()];
+                rb_sys::rb_yield(by_gem(module, c"decode_by_gem", &arguments));
+                offset = begin + len;
                 continue;
             };
-            let limits = held.compat.limits();
-            let source = Source { encoding, string, offset: begin, len_max, limits, target: NIL };
-            match decode(&held, source, |_| {}) {
+            match decode(&held, opened.source(held.compat.limits()), |_| {}) {
                 Decoded::Object(object) => rb_sys::rb_yield(object),
                 Decoded::Raised(state) => resume(state),
-                Decoded::Refused(error) => or_raise(move |ruby| {
-                    let at = error.error().offset().unwrap_or_default();
-                    let error = error.error().clone().at(start + begin as u64 + at);
-                    Err(to_ruby(ruby, &error))
-                }),
+                Decoded::Refused(error) => refuse_at(error, opened.start),
             };
             held.keep();
-            black_box(string);
-            offset = begin + len_max;
+            black_box((string, opened.string));
+            offset = begin + len;
         }
     }
-}
-
-/// Layout of messages in the input.
-#[derive(Clone, Copy)]
-struct Row {
-    /// Encoding of messages that have no frames.
-    unframed: Option<Encoding>,
-    /// True if the input ends behind the bytes that are there.
-    at_end: bool,
 }
 
 /// Finds the message at `offset`, behind the length of its frame if it has one; returns its offset and length,
@@ -299,18 +409,16 @@ unsafe fn next_message(
     string: VALUE,
     offset: usize,
     start: u64,
-    row: Row,
+    layout: MessageLayout,
+    at_end: bool,
 ) -> Option<(usize, usize)> {
     // SAFETY: as the caller promises; nothing of Ruby's runs while the bytes are looked at.
     let rest = unsafe { bytes(string) }.get(offset..).unwrap_or_default();
     let begin = start + offset as u64;
-    let mut frames = match row.unframed {
-        None => Frames::new(rest, begin),
-        Some(encoding) => Frames::unframed(rest, begin, encoding, Limits::default()),
-    };
+    let mut frames = MessageLayout { limits: Limits::default(), ..layout }.messages(rest, begin);
     match frames.next_frame() {
         Ok(frame) => frame.map(|frame| ((frame.offset - start) as usize, frame.bytes.len())),
-        Err(error) if !row.at_end && error.kind() == ProtocolErrorKind::Truncated => None,
+        Err(error) if !at_end && error.kind() == ProtocolErrorKind::Truncated => None,
         Err(error) => refuse_as_ours(error),
     }
 }

@@ -37,7 +37,7 @@ use rb_sys::{ID, VALUE};
 use super::tables::bytes;
 use gem_classes::generation;
 
-pub(crate) use codec::{Codec, define_codec, encoding_named};
+pub(crate) use codec::{Codec, define_codec, layout_named};
 pub(crate) use values::uuid_text;
 
 use define::define_thrift;
