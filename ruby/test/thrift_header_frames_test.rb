@@ -30,7 +30,8 @@ class ThriftHeaderFramesTest < ThriftCase
   end
 
   def test_messages_are_read_by_each_function
-    assert_equal entries, frames.map { |bytes| Bytewright::Thrift.decode(Logs::Entry, bytes, protocol: :header) }
+    decoded = frames.map { |bytes| Bytewright::Thrift.decode(Logs::Entry, bytes, protocol: :header) }
+    assert_equal entries, decoded
     data = frames.join
     [data, StringIO.new(data)].each do |source|
       assert_equal entries, Bytewright::Thrift.decode_many(Logs::Entry, source, protocol: :header)
