@@ -6,9 +6,9 @@
 use std::sync::{Arc, LazyLock};
 
 use bytewright::thrift::{
-    Columns, Encoding, FieldSchema, FrameHeader, Frames, INFLATED_MAX, Limits, MessageHeader, Plan, Progress, Projection,
-    ProtocolErrorKind, Strictness, StructExtent, StructId, StructKind, Tape, TapeCursor, TapeValue,
-    ThriftSchema, Type,
+    Columns, Encoding, FieldSchema, FrameHeader, Frames, INFLATED_MAX, Limits, MessageHeader, Plan,
+    Progress, Projection, ProtocolErrorKind, Strictness, StructExtent, StructId, StructKind, Tape,
+    TapeCursor, TapeValue, ThriftSchema, Type,
 };
 use libfuzzer_sys::fuzz_target;
 

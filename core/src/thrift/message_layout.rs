@@ -1,4 +1,4 @@
-//! How messages lie in bytes, and each of them as it can be read.
+//! Layout of messages in bytes, and each of them as it can be read.
 
 use std::borrow::Cow;
 
