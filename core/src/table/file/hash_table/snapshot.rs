@@ -108,23 +108,13 @@ impl Pending {
 impl HashSnapshot {
     /// The table as its own reads see it.
     pub(super) fn take(writer: &LogWriter, process: ProcessMark) -> Result<HashSnapshot> {
-        let file = writer.file.clone();
-        let is_in_transaction = writer.transaction.depth() > 0;
-        let (state, pin) = match is_in_transaction {
-            // Nobody else makes a newer one.
-            true => {
-                let committed = writer.committed();
-                (committed, file.sharing.pin((committed.end, committed.start))?)
-            }
-            false => file.pin_newest()?,
-        };
-        let held = HeldState { file, state, pin: Some(pin), process, far: FarVersions::default() };
-        let len = if is_in_transaction { writer.extent.records } else { state.records };
-        let pending = match is_in_transaction && !writer.transaction.is_empty() {
-            false => None,
-            true => Some(Arc::new(Pending::of(writer)?)),
-        };
-        Ok(HashSnapshot { held: Arc::new(held), pending, len })
+        // In a transaction, nobody else makes a newer state.
+        let committed = Self::of_committed(&writer.file, process)?;
+        if writer.transaction.depth() == 0 || writer.transaction.is_empty() {
+            return Ok(committed);
+        }
+        let pending = Some(Arc::new(Pending::of(writer)?));
+        Ok(HashSnapshot { pending, len: writer.extent.records, ..committed })
     }
 
     /// The table as all others see it, also within a transaction.
