@@ -2,10 +2,10 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytewright::export::OutputFile;
 use bytewright::flow::{Flow, FlowEncoder, FlowFormat};
+use bytewright::query::now;
 
 use crate::args::{FlowsArgs, Reader};
 use crate::session::{STDIN, Session, output_options};
@@ -149,10 +149,4 @@ fn create(
     let file = OutputFile::create(path, &options)?;
     session.remove_at_signal(file.hidden_path())?;
     Ok(Some(file))
-}
-
-/// Nanoseconds since the epoch.
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }

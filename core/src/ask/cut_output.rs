@@ -1,12 +1,11 @@
 //! Destination of a cut: one capture, or files one after another.
 
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::cut_options::CutOptions;
 use crate::capture::{BlockOptions, Interface, WrittenFrame};
 use crate::export::{CaptureFile, CapturePieces, OutputOptions};
-use crate::{Error, ErrorKind, Result};
+use crate::{Result, query};
 
 /// Nanoseconds that a packet of an interface may take from the network to here.
 const DELAY_MAX: i64 = 2_000_000_000;
@@ -35,13 +34,6 @@ impl CutOutput {
             options.check_not_rotated()?;
             return CaptureFile::create(path, output).map(CutOutput::from);
         };
-        let is_stream = path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
-        if is_stream {
-            let message =
-                "expected the name of a file for a capture that is rotated, found something else";
-            let error = Error::new(ErrorKind::Argument, message);
-            return Err(error.in_file(&path.to_string_lossy()));
-        }
         let pieces = CapturePieces::create(path, rotation, options.keep, output)?;
         Ok(CutOutput::Pieces(Box::new(pieces)))
     }
@@ -94,9 +86,7 @@ impl CutOutput {
         match self {
             CutOutput::File(file) => file.flush(),
             CutOutput::Pieces(pieces) => {
-                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-                let now = i64::try_from(now.as_nanos()).unwrap_or(i64::MAX);
-                pieces.complete_by(now - DELAY_MAX)?;
+                pieces.complete_by(query::now() - DELAY_MAX)?;
                 pieces.flush()
             }
         }

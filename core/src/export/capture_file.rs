@@ -362,6 +362,16 @@ impl CaptureFile {
         }
     }
 
+    /// Returns true if all bytes of a file are written, and only its name may be missing.
+    pub(super) fn is_written(&self) -> bool {
+        self.gathered.is_empty() && self.packed.is_empty()
+    }
+
+    /// Gives a file that is written its name, once more after that failed.
+    pub(super) fn name_again(&mut self) -> Result<()> {
+        self.output.finish()
+    }
+
     /// Begins as another one of the same form does: `beginning`, and the state of its encoder behind that.
     pub(super) fn begin_like(&mut self, encoder: &Encoder, beginning: &[u8]) {
         self.encoder = encoder.clone();

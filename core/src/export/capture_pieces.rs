@@ -7,15 +7,19 @@ use std::time::{Duration, Instant};
 use super::capture_file::{CaptureFile, CaptureForm};
 use super::capture_limits::CaptureLimits;
 use super::output::OutputOptions;
+use super::output_file::is_stream;
 use super::piece_names::PieceNames;
 use crate::capture::{BlockOptions, Encoder, Interface, WrittenFrame};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Bytes of a record beside its frame and its options, at most.
 const RECORD_OVERHEAD_MAX: u64 = 64;
 
 /// Time after which a file that could not be made is tried again.
 const RETRY: Duration = Duration::from_secs(1);
+
+/// Files that wait for their names at most, each open.
+const NAMELESS_MAX: usize = 16;
 
 /// Receiver of news about the files while they are written.
 pub trait PieceWatcher: Send {
@@ -37,6 +41,8 @@ pub struct CapturePieces {
     beginning: Vec<u8>,
     encoder: Encoder,
     piece: Option<OpenPiece>,
+    /// Files that are written and could not get their names, as where their folder went away.
+    nameless: Vec<OpenPiece>,
     /// The last of the complete files, where only so many are kept.
     complete: VecDeque<PathBuf>,
     kept_max: Option<u32>,
@@ -63,13 +69,19 @@ impl CapturePieces {
     /// Writes a capture to files whose names `path` is the form of; the newest `kept_max` of them are kept, or all.
     ///
     /// # Errors
-    /// `Argument` for a form that is none.
+    /// `Argument` for a form that is none, and where something is there that is no file.
     pub fn create(
         path: &Path,
         rotation: CaptureLimits,
         kept_max: Option<u32>,
         options: &OutputOptions,
     ) -> Result<Self> {
+        if is_stream(path) {
+            let message =
+                "expected the name of a file for a capture that is rotated, found something else";
+            let error = Error::new(ErrorKind::Argument, message);
+            return Err(error.in_file(&path.to_string_lossy()));
+        }
         let (names, form) = (PieceNames::of(path)?, CaptureForm::of_name(path)?);
         Ok(CapturePieces {
             names,
@@ -78,6 +90,7 @@ impl CapturePieces {
             beginning: Vec::new(),
             encoder: Encoder::new(form.format),
             piece: None,
+            nameless: Vec::new(),
             complete: VecDeque::new(),
             kept_max,
             count: 0,
@@ -184,6 +197,8 @@ impl CapturePieces {
             return Ok(());
         }
         self.tried_at = None;
+        // Those that cannot yet are tried again.
+        let _ = self.name_nameless();
         self.complete()?;
         let next = next?;
         if let Some(watcher) = &mut self.watcher {
@@ -212,22 +227,48 @@ impl CapturePieces {
         Ok(OpenPiece { file, path, packets: 0, end })
     }
 
-    /// Completes the file, if there is one.
+    /// Completes the file, if there is one. Where the capture goes on, one that cannot get its name waits for it, and one that the
+    /// system does not take all of ends behind the last packet that it took; where not, it stays for [`CapturePieces::keep`].
     fn complete(&mut self) -> Result<()> {
-        let Some(mut piece) = self.piece.take() else { return Ok(()) };
-        match piece.file.finish_writing() {
-            Ok(()) => {
-                if self.kept_max.is_some() {
-                    self.complete.push_back(piece.path);
-                }
-                Ok(())
-            }
-            Err(error) if self.goes_on => {
-                self.tell_fault(&error);
-                Ok(())
-            }
-            Err(error) => Err(error),
+        let Some(piece) = &mut self.piece else { return Ok(()) };
+        let finished = piece.file.finish_writing();
+        if !self.goes_on {
+            finished.clone()?;
         }
+        let Some(piece) = self.piece.take() else { return Ok(()) };
+        match &finished {
+            Ok(()) => self.note_complete(piece.path),
+            Err(error) => {
+                self.tell_fault(error);
+                if piece.file.is_written() && self.nameless.len() < NAMELESS_MAX {
+                    self.nameless.push(piece);
+                } else if piece.file.keep().unwrap_or(false) {
+                    self.note_complete(piece.path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn note_complete(&mut self, path: PathBuf) {
+        if self.kept_max.is_some() {
+            self.complete.push_back(path);
+        }
+    }
+
+    /// Gives files their names that could not get them before, and returns the error of the last one that still cannot.
+    fn name_nameless(&mut self) -> Result<()> {
+        let mut outcome = Ok(());
+        for mut piece in std::mem::take(&mut self.nameless) {
+            match piece.file.name_again() {
+                Ok(()) => self.note_complete(piece.path),
+                Err(error) => {
+                    outcome = Err(error);
+                    self.nameless.push(piece);
+                }
+            }
+        }
+        outcome
     }
 
     fn tell_fault(&mut self, error: &Error) {
@@ -266,11 +307,14 @@ impl CapturePieces {
     pub(crate) fn finish_writing(&mut self) -> Result<()> {
         // Nothing comes that it could go on with.
         self.goes_on = false;
-        self.complete()
+        let named = self.name_nameless();
+        self.complete().and(named)
     }
 
     /// As [`CaptureFile::keep`], of the last file.
-    pub(crate) fn keep(self) -> Result<bool> {
+    pub(crate) fn keep(mut self) -> Result<bool> {
+        // The error that ended the capture is told.
+        let _ = self.name_nameless();
         self.piece.map_or(Ok(false), |piece| piece.file.keep())
     }
 }

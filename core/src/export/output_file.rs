@@ -40,8 +40,7 @@ impl OutputFile {
     /// `Io` where no file can be made there; `Argument` where `options` do not allow to replace what is there.
     pub fn create(path: &Path, options: &OutputOptions) -> Result<Self> {
         let name = path.to_string_lossy().into_owned();
-        let is_pipe = path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
-        let destination = match is_pipe {
+        let destination = match is_stream(path) {
             true => {
                 options.check(path)?;
                 let opened = File::options().write(true).open(path);
@@ -112,4 +111,9 @@ impl OutputFile {
             OutputDestination::Stream(_) => None,
         }
     }
+}
+
+/// Returns true if what is at `path` is written as bytes come, such as a named pipe.
+pub(super) fn is_stream(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
 }

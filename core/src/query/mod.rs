@@ -25,5 +25,5 @@ pub use group_sum::Ways;
 pub use groups::{GROUPS_MAX, GroupBy, Groups};
 pub use histogram::Histogram;
 pub use intervals::Intervals;
-pub use time::{interval, shift, time};
+pub use time::{interval, now, shift, time};
 pub use time_bins::TimeBins;

@@ -57,7 +57,7 @@ pub fn time(text: &str) -> Result<i64> {
 /// Parses a time like [`time`]; returns None for other text.
 pub(super) fn time_ns(text: &str) -> Option<i64> {
     if let Some(nanoseconds) = before_now(text) {
-        return (now_ns()?).checked_sub(nanoseconds);
+        return now().checked_sub(nanoseconds);
     }
     if let Some(nanoseconds) = since_1970(text) {
         return Some(nanoseconds);
@@ -87,10 +87,10 @@ fn before_now(text: &str) -> Option<i64> {
     (nanoseconds < 9e18).then_some(nanoseconds as i64)
 }
 
-/// Now, as nanoseconds since 1970.
-fn now_ns() -> Option<i64> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
-    i64::try_from(now.as_nanos()).ok()
+/// Now, in nanoseconds since 1970.
+pub fn now() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
 }
 
 /// Nanoseconds of a number of seconds since 1970, with or without a fraction, as `date +%s` and `tcpdump -tt` print it. One
@@ -269,10 +269,10 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(before_now(text), expected, "{text}");
-            let (early, now) = (now_ns().unwrap_or_default(), time_ns(text).unwrap_or_default());
-            let late = now_ns().unwrap_or_default();
+            let (early, found) = (now(), time_ns(text).unwrap_or_default());
+            let late = now();
             let expected = expected.unwrap_or_default();
-            assert!((early - expected..=late - expected).contains(&now), "{text}");
+            assert!((early - expected..=late - expected).contains(&found), "{text}");
         }
         for text in ["10m", "-10", "-10ms", "-10ns", "--10m", "-m", "-s", "-1e300d", "-10 m", "-5w"]
         {
