@@ -496,7 +496,7 @@ class _Readable(Protocol):
 
 _Messages = _Buffer | str | PathLike[str] | _Readable
 _Thrift = Literal["binary", "compact"]
-_ThriftRead = Literal["binary", "compact", "header"]
+_ThriftRead = Literal["binary", "compact", "header", "json"]
 
 @final
 class ThriftCodec:

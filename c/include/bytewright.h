@@ -376,6 +376,10 @@ typedef enum bw_protocol {
    * One of both, as the header of THeader in each frame says.
    */
   BW_PROTOCOL_HEADER = 2,
+  /**
+   * Thrift's JSON protocol.
+   */
+  BW_PROTOCOL_JSON = 3,
 } bw_protocol;
 
 /**
@@ -1754,8 +1758,8 @@ enum bw_status bw_thrift_new(const struct bw_idl *idl,
 const struct bw_schema *bw_thrift_schema(const struct bw_thrift *fields);
 
 /**
- * Adds the rows of the message whose struct begins with the first byte, or of `BW_PROTOCOL_HEADER` its frame. It is read up to the last of the fields. There is no
- * row where it fails, with the place in the message.
+ * Adds the rows of the message whose struct begins with the first byte, or of `BW_PROTOCOL_HEADER` its frame. It is read up to the last of the
+ * fields, but of `BW_PROTOCOL_JSON` to its end. There is no row where it fails, with the place in the message.
  */
 enum bw_status bw_thrift_add(struct bw_thrift *fields,
                              const uint8_t *message,

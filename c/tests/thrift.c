@@ -153,7 +153,7 @@ static const uint8_t LISTS[] = "\x0f\0\x02\x0c\0\0\0\0" "\x0f\0\x04\x0f\0\0\0\x0
 /* tags = a list that has 2^31 - 1 structs, as it says */
 static const uint8_t BOMB[] = "\x0f\0\x02\x0c\x7f\xff\xff\xff";
 
-static bw_thrift *nested_fields(const char *folder, const char *const *names, size_t count) {
+static bw_thrift *nested_fields_in(uint32_t protocol, const char *folder, const char *const *names, size_t count) {
   bw_error error = BW_ERROR_INIT;
   bw_idl idl = BW_IDL_INIT;
   bw_names paths;
@@ -165,8 +165,12 @@ static bw_thrift *nested_fields(const char *folder, const char *const *names, si
   EXPECT(fwrite(NESTED, 1, sizeof NESTED - 1, file) == sizeof NESTED - 1 && fclose(file) == 0);
   paths.names = names, paths.count = count;
   idl.path = path;
-  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_new(&idl, "Log", &paths, BW_PROTOCOL_BINARY, &fields, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_new(&idl, "Log", &paths, protocol, &fields, &error));
   return fields;
+}
+
+static bw_thrift *nested_fields(const char *folder, const char *const *names, size_t count) {
+  return nested_fields_in(BW_PROTOCOL_BINARY, folder, names, count);
 }
 
 /* The rows of FULL, of LISTS, and of a message without a field. */
@@ -322,6 +326,26 @@ static void what_is_not_in_the_idl_is_refused(void) {
   bw_error_clear(&error);
 }
 
+static void texts_in_json_are_rows_a_line_each_or_one_by_one(const char *folder) {
+  static const char *const names[] = {"time", "tags[].name"};
+  static const char LINES[] = "{\"1\":{\"i64\":7},\"2\":{\"lst\":[\"rec\",2,{\"1\":{\"str\":\"a\"}},{}]}}\n{\"2\":";
+  static const char BAD[] = "{\"1\":{\"i64\":x}}";
+  bw_error error = BW_ERROR_INIT;
+  bw_thrift *fields = nested_fields_in(BW_PROTOCOL_JSON, folder, names, 2);
+  bw_batch *batch = NULL;
+  size_t used = 0;
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_add_many(fields, (const uint8_t *)LINES, sizeof LINES - 1, false, false, &used, &error));
+  EXPECT(used == strlen(LINES) - strlen("{\"2\":"));
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_add(fields, (const uint8_t *)LINES, used, &error));
+  EXPECT_STATUS(BW_STATUS_FORMAT, bw_thrift_add(fields, (const uint8_t *)BAD, sizeof BAD - 1, &error));
+  EXPECT(error.offset == 12 && strstr(error.message, "expected an i64, found x") != NULL);
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_take(fields, &batch, &error));
+  EXPECT(bw_batch_rows(batch) == 4);
+  bw_batch_free(batch);
+  bw_thrift_free(fields);
+  bw_error_clear(&error);
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) return 2;
   pieces_of_any_length_give_the_rows_of_the_whole(false);
@@ -334,5 +358,6 @@ int main(int argc, char **argv) {
   lists_structs_and_maps_leave_as_those_of_arrow(argv[1]);
   elements_are_rows_with_their_parents(argv[1]);
   a_list_that_claims_more_than_there_is_is_refused_by_its_path(argv[1]);
+  texts_in_json_are_rows_a_line_each_or_one_by_one(argv[1]);
   return 0;
 }

@@ -11,8 +11,8 @@ use std::path::Path;
 use bytewright::bytes::StreamOptions;
 use bytewright::terminal::push_visible;
 use bytewright::thrift::{
-    Encoding, FieldSchema, MessageHeader, MessageKind, Projection, StructId, Tape, ThriftSchema,
-    Type, json,
+    Encoding, FieldSchema, MessageForm, MessageHeader, MessageKind, Projection, StructId, Tape,
+    ThriftSchema, Type, json,
 };
 use bytewright::{Error, Result};
 
@@ -45,7 +45,7 @@ fn decode(args: &ThriftDecodeArgs, session: &mut Session) -> io::Result<()> {
     let mut decoder = Decoder { definitions, root, tape: Tape::new(), as_json: args.json };
     let headers = match root {
         None => Headers::Always,
-        Some(root) => seen_headers(decoder.definitions.plan.schema(), root, args.input.encoding()),
+        Some(root) => seen_headers(decoder.definitions.plan.schema(), root, args.input.form()),
     };
     each_message(&args.file, &args.input, headers, session, |message, into| {
         decoder.print(message, into)
@@ -63,18 +63,22 @@ fn pluck(args: &ThriftPluckArgs, session: &mut Session) -> io::Result<()> {
         Err(error) => return session.report(&error),
     };
     let (schema, root) = (plucker.projection().plan().schema(), plucker.projection().root());
-    let headers = seen_headers(schema, root, args.input.encoding());
+    let headers = seen_headers(schema, root, args.input.form());
     each_message(&args.file, &args.input, headers, session, |message, into| {
         plucker.print(message, into)
     })
 }
 
 /// Returns `WhereSeen` if messages of a type may be looked at for a header, else `Never`.
-fn seen_headers(schema: &ThriftSchema, root: StructId, encoding: Encoding) -> Headers {
+fn seen_headers(schema: &ThriftSchema, root: StructId, form: MessageForm) -> Headers {
     let is_like_header =
         |field: &FieldSchema| field.id == COMPACT_HEADER_ID && field.value_type == Type::Bool;
-    match encoding {
-        Encoding::Compact if schema.fields(root).iter().any(is_like_header) => Headers::Never,
+    match form {
+        MessageForm::Packed(Encoding::Compact)
+            if schema.fields(root).iter().any(is_like_header) =>
+        {
+            Headers::Never
+        }
         _ => Headers::WhereSeen,
     }
 }
@@ -134,7 +138,7 @@ fn open(
     options.max_buffer = options.max_buffer.max(input.max_message as usize * 2);
     let stream = session.open(path, &options)?;
     let layout = Layout {
-        encoding: input.encoding(),
+        form: input.form(),
         is_framed: input.is_framed(),
         has_frame_headers: input.has_frame_headers(),
         headers,
@@ -174,11 +178,11 @@ impl Decoder {
             return Err(unknown_function(message));
         };
         let plan = &self.definitions.plan;
-        let (encoding, limits) = (message.encoding, message.limits);
-        let read = plan.decode(encoding, id, message.body, limits, &mut self.tape);
+        let packed = message.packed(plan, id)?;
+        let read = plan.decode(packed.encoding, id, &packed.bytes, message.limits, &mut self.tape);
         let len = read.map_err(|error| message.placed(error))?;
         self.begin(message, into);
-        let mut cursor = self.tape.cursor(message.body);
+        let mut cursor = self.tape.cursor(&packed.bytes);
         let (schema, value) = (plan.schema(), cursor.value());
         if self.as_json {
             json(into, schema, &mut cursor, value, &Type::Struct(id));
@@ -187,12 +191,12 @@ impl Decoder {
             show::text(into, schema, &mut cursor, value, &Type::Struct(id));
             into.push(b'\n');
         }
-        match message.body.len() - len {
-            0 => Ok(()),
-            left => {
+        match message.left(&packed, len) {
+            (0, _) => Ok(()),
+            (left, at) => {
                 let error =
                     Error::format("the end of the frame", format_args!("{left} more bytes"));
-                Err(message.error_at(error, len))
+                Err(message.error_at(error, at))
             }
         }
     }

@@ -866,7 +866,7 @@ class Call:
         """Port of the side that is called."""
     @property
     def protocol(self) -> str:
-        """binary, compact, framed-binary, framed-compact, header-binary or header-compact."""
+        """binary, compact or json; behind framed- if messages have frames, or header- if these have headers of THeader."""
     @property
     def method(self) -> str:
         """The method that is called, with the service and a colon before it if the message has them."""
@@ -899,7 +899,7 @@ class _Readable(Protocol):
 
 _Messages = _Buffer | str | PathLike[str] | _Readable
 _Thrift = Literal["binary", "compact"]
-_ThriftRead = Literal["binary", "compact", "header"]
+_ThriftRead = Literal["binary", "compact", "header", "json"]
 
 @final
 class ThriftCodec:

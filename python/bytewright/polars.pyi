@@ -16,6 +16,6 @@ def scan_thrift(
     source: _Messages | Sequence[_Messages],
     cls: type,
     *paths: str,
-    protocol: Literal["binary", "compact", "header"] = "binary",
+    protocol: Literal["binary", "compact", "header", "json"] = "binary",
     framed: bool = True,
 ) -> polars.LazyFrame: ...

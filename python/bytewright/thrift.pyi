@@ -27,7 +27,7 @@ def columns(
     cls: type,
     source: bytes | bytearray | memoryview | str | PathLike[str] | _Readable,
     *paths: str,
-    protocol: Literal["binary", "compact", "header"] = "binary",
+    protocol: Literal["binary", "compact", "header", "json"] = "binary",
     framed: bool = True,
     rows: int = 65_536,
 ) -> Columns: ...

@@ -317,8 +317,8 @@ def test_errors_say_what_was_expected_and_where():
         thrift.decode(LOGS.Entry, b"\x0b\0\x02\0\0\0\x01\xff\0")
     with pytest.raises(bytewright.LimitError):
         thrift.decode(thrift.load("struct N { 1: N n }").N, b"\x0c\0\x01" * 100)
-    with pytest.raises(bytewright.ArgumentError, match='"binary", "compact" or "header"'):
-        thrift.decode(LOGS.Entry, b"\0", "json")
+    with pytest.raises(bytewright.ArgumentError, match='"binary", "compact", "header" or "json"'):
+        thrift.decode(LOGS.Entry, b"\0", "text")
     with pytest.raises(TypeError, match="expected bytes"):
         thrift.decode(LOGS.Entry, "text")
 

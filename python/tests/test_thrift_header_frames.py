@@ -123,5 +123,5 @@ def test_frames_are_needed_and_nothing_is_written_with_headers():
             call(made.Entry, b"", protocol="header", framed=False)
     with pytest.raises(ArgumentError, match='"binary" or "compact", found "header"'):
         thrift.encode(objects[0], "header")
-    with pytest.raises(ArgumentError, match='"binary", "compact" or "header", found "json"'):
-        thrift.decode(made.Entry, b"", "json")
+    with pytest.raises(ArgumentError, match='"binary", "compact", "header" or "json", found "JSON"'):
+        thrift.decode(made.Entry, b"", "JSON")

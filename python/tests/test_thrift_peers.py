@@ -1,6 +1,6 @@
 """Goal: columns of nested messages are the objects that the decoders of other libraries make of the same bytes.
 
-Method: random values of random schemas are written and read by apache's library and by thriftpy2; the columns that we read of these
+Method: random values of random schemas are written and read by apache's library, also in JSON, and by thriftpy2; the columns that we read of these
 bytes, by the IDL and by the classes of each library, are compared with their objects as plain values. BYTEWRIGHT_SCHEMAS sets how
 many schemas (10,000 take some minutes), BYTEWRIGHT_SEED the first one; a failure has its seed.
 """
@@ -32,7 +32,7 @@ def check(seed, schema, library, ours):
     """Compares columns of messages that a library wrote with the objects that it reads; the classes of `ours` say the same."""
     dice, cls = random.Random(seed), getattr(library.made, schema.root)
     objects = [schema.value(dice, schema.root, library.made, library.set_of) for _ in range(dice.randrange(1, 6))]
-    for protocol in ("binary", "compact"):
+    for protocol in library.factories:
         messages = [library.encode(each, protocol) for each in objects]
         decoded = [library.decode(cls, message, protocol) for message in messages]
         expected = [tuple(schema.plain(getattr(each, name), of) for name, of in schema.fields) for each in decoded]

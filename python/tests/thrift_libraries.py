@@ -5,8 +5,10 @@ Each instance has classes of its own in `made`. Sets are made by `set_of`.
 
 import importlib
 import itertools
+import math
 import subprocess
 import sys
+import types
 
 _NUMBERS = itertools.count()
 
@@ -19,12 +21,25 @@ class _Library:
         return self.library.deserialize(cls(), message, self.factories[protocol])
 
 
+def _json_protocols(protocol):
+    """A factory of apache's JSON protocol. The library's own writes `inf`, which its reader refuses; as the specification has it here."""
+
+    class Protocol(protocol):
+        def writeDouble(self, number):
+            if math.isfinite(number):
+                super().writeDouble(number)
+            else:
+                self.writeJSONString("NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity")
+
+    return types.SimpleNamespace(getProtocol=Protocol)
+
+
 class Apache(_Library):
     set_of = set
 
     def __init__(self, folder, idl, options=""):
         from thrift import TSerialization
-        from thrift.protocol import TBinaryProtocol, TCompactProtocol
+        from thrift.protocol import TBinaryProtocol, TCompactProtocol, TJSONProtocol
 
         name = f"messages_{next(_NUMBERS)}"
         (folder / f"{name}.thrift").write_text(idl)
@@ -37,6 +52,7 @@ class Apache(_Library):
         self.factories = {
             "binary": TBinaryProtocol.TBinaryProtocolAcceleratedFactory(),
             "compact": TCompactProtocol.TCompactProtocolAcceleratedFactory(),
+            "json": _json_protocols(TJSONProtocol.TJSONProtocol),
         }
 
 

@@ -1166,7 +1166,7 @@ module Bytewright
     # :call-seq:
     #   protocol() -> String
     #
-    # binary, compact, framed-binary, framed-compact, header-binary or header-compact.
+    # binary, compact or json; behind framed- if messages have frames, or header- if these have headers of THeader.
 
     ##
     # :method: method_name

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bytewright::thrift::{Encoding, FRAME_USUAL};
+use bytewright::thrift::{Encoding, FRAME_USUAL, MessageForm};
 use clap::{Args as ArgGroup, Subcommand, ValueEnum};
 
 const EXAMPLES: &str = "\
@@ -17,7 +17,8 @@ bytes before it, as a framed transport sends them; --protocol header: those of T
 or not); plain, gzip or zstd. A message is a struct of the
 type that --type names. Where the header of a call or an answer stands before it, function, kind and
 sequence id are printed too. Without --type all messages have headers, and the function says what is
-in them. In Compact, a struct whose type has a bool with id 8 is not looked at for a header.
+in them. In Compact, a struct whose type has a bool with id 8 is not looked at for a header. Texts of
+--protocol json may have spaces and ends of lines between them.
 
 Fields that a message has and the IDL has not are passed, and those that it has not are not printed. A
 field that comes twice is printed twice; for readers of Thrift, as of JSON, the last counts.
@@ -66,7 +67,7 @@ pub(crate) struct ThriftDecodeArgs {
 
 /// Print some fields of each message.
 ///
-/// The rest of a message is not read, so that in frames damage there stays unseen. For people a line is
+/// The rest of a message is not read, so that in frames damage there stays unseen; of JSON, all is read. For people a line is
 /// the values with tabs between them, - for what the message does not have.
 #[derive(Debug, ArgGroup)]
 pub(crate) struct ThriftPluckArgs {
@@ -119,7 +120,7 @@ pub(crate) struct ThriftInput {
     pub(crate) max_message: u32,
 }
 
-/// Encoding of the messages.
+/// Protocol of the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum Protocol {
     /// Numbers of their full width.
@@ -129,14 +130,17 @@ enum Protocol {
     Compact,
     /// One of both: frames have headers of THeader, which say it.
     Header,
+    /// Text, as TJSONProtocol writes it.
+    Json,
 }
 
 impl ThriftInput {
-    /// Encoding of messages whose frame does not say it.
-    pub(crate) fn encoding(&self) -> Encoding {
+    /// Form of messages whose frame does not say it.
+    pub(crate) fn form(&self) -> MessageForm {
         match self.protocol {
-            Protocol::Binary | Protocol::Header => Encoding::Binary,
-            Protocol::Compact => Encoding::Compact,
+            Protocol::Binary | Protocol::Header => Encoding::Binary.into(),
+            Protocol::Compact => Encoding::Compact.into(),
+            Protocol::Json => MessageForm::Json,
         }
     }
 

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use bytewright::bytes::ByteStream;
 use bytewright::thrift::{
-    Encoding, FrameHeader, Frames, Limits, MessageHeader, Progress, ProtocolError, Strictness,
-    StructExtent,
+    Encoding, FrameHeader, Frames, Limits, MessageForm, MessageHeader, PackedMessage, Plan,
+    Progress, ProtocolError, ReadableMessage, Strictness, StructExtent, StructId,
 };
 use bytewright::{Error, ErrorKind, Result};
 
@@ -14,6 +14,8 @@ use bytewright::{Error, ErrorKind, Result};
 const BINARY_FIRST: u8 = 0x80;
 /// The first byte of a header in Compact. A struct may begin so too, with a bool whose id is 8.
 const COMPACT_FIRST: u8 = 0x82;
+/// The first byte of a header in JSON, which begins no struct.
+const JSON_FIRST: u8 = b'[';
 /// The version in the low bits of the second byte.
 const COMPACT_VERSION_MASK: u8 = 0x1f;
 const COMPACT_VERSION: u8 = 1;
@@ -24,9 +26,9 @@ const FRAME_HEADER_LEN: usize = 4;
 /// Layout of the messages, known before they are read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Layout {
-    pub(super) encoding: Encoding,
+    pub(super) form: MessageForm,
     pub(super) is_framed: bool,
-    /// True if a header of THeader comes first in each frame, and says the encoding.
+    /// True if a header of THeader comes first in each frame, and says the form.
     pub(super) has_frame_headers: bool,
     pub(super) headers: Headers,
     pub(super) message_max: u32,
@@ -58,20 +60,38 @@ pub(super) struct Messages {
 
 /// A message, and how it is to be read.
 pub(super) struct Message<'a> {
-    pub(super) encoding: Encoding,
+    form: MessageForm,
     pub(super) limits: Limits,
     /// Name of the input for people.
     name: &'a str,
     pub(super) header: Option<MessageHeader<'a>>,
     /// From the struct on; in a frame, all that follows.
-    pub(super) body: &'a [u8],
+    body: &'a [u8],
     /// Offset of the message in the input.
     pub(super) offset: u64,
     /// Offset of its struct in the input.
     body_offset: u64,
 }
 
-impl Message<'_> {
+impl<'a> Message<'a> {
+    /// The struct as bytes that are read, by the schema of `id`.
+    pub(super) fn packed(&self, plan: &Plan, id: StructId) -> Result<PackedMessage<'a>> {
+        let (form, offset, bytes) = (self.form, self.body_offset, self.body.into());
+        let packed = ReadableMessage { form, offset, bytes }.packed(plan, id, self.limits);
+        packed.map_err(|error| Error::from(error).in_file(self.name))
+    }
+
+    /// Returns the number of bytes behind the struct that are not of the message, and their place behind the struct's first byte, if
+    /// `len` bytes of `message` were read.
+    pub(super) fn left(&self, message: &PackedMessage<'_>, len: usize) -> (usize, usize) {
+        let Some(len) = message.text_len else { return (self.body.len() - len, len) };
+        let mut rest = self.body.get(len..).unwrap_or_default().trim_ascii_start();
+        if self.header.is_some() {
+            rest = rest.strip_prefix(b"]").unwrap_or(rest).trim_ascii_start();
+        }
+        (rest.len(), self.body.len() - rest.len())
+    }
+
     /// An error in the struct, by its place in the input.
     pub(super) fn placed(&self, error: ProtocolError) -> Error {
         let error = Error::from(error);
@@ -108,7 +128,7 @@ impl Messages {
         // Set unless there is a frame, behind which one can go on.
         self.is_over = true;
         let is_first = self.stream.position() == 0;
-        match self.fill(1, wait)? {
+        match self.first(wait)? {
             [] => return Ok(None),
             [first, ..] if is_first => self.looks_framed = *first == 0 && !self.layout.is_framed,
             _ => {}
@@ -128,9 +148,9 @@ impl Messages {
         let header = header.map_err(|error| self.placed(error, offset))?;
         let header_len = header.map_or(0, |header| header.len);
         let body = bytes.get(header_len..).unwrap_or_default();
-        let (encoding, limits, name) = (layout.encoding, self.limits, self.stream.name());
+        let (form, limits, name) = (layout.form, self.limits, self.stream.name());
         let body_offset = offset + header_len as u64;
-        Ok(Some(Message { encoding, limits, name, header, body, offset, body_offset }))
+        Ok(Some(Message { form, limits, name, header, body, offset, body_offset }))
     }
 
     /// Reads the header of THeader in the frame that was taken and begins at `start` of the buffer, where frames have one.
@@ -149,10 +169,24 @@ impl Messages {
             Ok((header, inflated))
         });
         let (header, inflated) = opened.map_err(|error| self.placed(error, offset))?;
-        let layout = Layout { encoding: header.encoding, ..self.layout };
+        let layout = Layout { form: header.encoding.into(), ..self.layout };
         let is_inflated = inflated.is_some();
         self.inflated = inflated.unwrap_or_default();
         Ok((layout, start + header.len, is_inflated))
+    }
+
+    /// Makes the first byte of the next message buffered, if there is one. Texts may have spaces between them.
+    fn first(&mut self, wait: &mut dyn FnMut()) -> Result<&[u8]> {
+        if self.layout.form == MessageForm::Json && !self.layout.is_framed {
+            loop {
+                let bytes = self.fill(1, wait)?;
+                match bytes.len() - bytes.trim_ascii_start().len() {
+                    0 => break,
+                    spaces => self.stream.consume(spaces),
+                }
+            }
+        }
+        self.fill(1, wait)
     }
 
     /// Makes so many bytes buffered, or all that there are.
@@ -201,7 +235,10 @@ impl Messages {
 
     /// Takes a message into the buffer whose struct begins behind `header_len` bytes. Answers its length.
     fn extent(&mut self, header_len: usize, wait: &mut dyn FnMut()) -> Result<usize> {
-        let mut extent = StructExtent::new(self.layout.encoding, self.limits);
+        let mut extent = match header_len {
+            0 => StructExtent::new(self.layout.form, self.limits),
+            _ => StructExtent::behind_header(self.layout.form, self.limits),
+        };
         loop {
             let bytes = self.stream.buffered();
             let progress = extent.advance(bytes.get(header_len..).unwrap_or_default());
@@ -264,19 +301,20 @@ fn header<'a>(
 ) -> std::result::Result<Option<MessageHeader<'a>>, ProtocolError> {
     let strictness = match layout.headers {
         Headers::Never => return Ok(None),
-        Headers::WhereSeen if !is_header(bytes, layout.encoding) => return Ok(None),
+        Headers::WhereSeen if !is_header(bytes, layout.form) => return Ok(None),
         Headers::WhereSeen => Strictness::Strict,
         Headers::Always => Strictness::Lenient,
     };
-    MessageHeader::read(layout.encoding, strictness, bytes, limits).map(Some)
+    MessageHeader::read(layout.form, strictness, bytes, limits).map(Some)
 }
 
-fn is_header(bytes: &[u8], encoding: Encoding) -> bool {
-    match (encoding, bytes) {
-        (Encoding::Binary, [BINARY_FIRST, ..]) => true,
-        (Encoding::Compact, [COMPACT_FIRST, second, ..]) => {
+fn is_header(bytes: &[u8], form: MessageForm) -> bool {
+    match (form, bytes) {
+        (MessageForm::Packed(Encoding::Binary), [BINARY_FIRST, ..]) => true,
+        (MessageForm::Packed(Encoding::Compact), [COMPACT_FIRST, second, ..]) => {
             second & COMPACT_VERSION_MASK == COMPACT_VERSION
         }
+        (MessageForm::Json, _) => bytes.trim_ascii_start().first() == Some(&JSON_FIRST),
         _ => false,
     }
 }

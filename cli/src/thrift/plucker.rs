@@ -38,10 +38,11 @@ impl Plucker {
     }
 
     pub(super) fn print(&mut self, message: &Message<'_>, into: &mut Vec<u8>) -> Result<()> {
-        let (encoding, limits) = (message.encoding, message.limits);
-        let read = self.projection.pluck(encoding, message.body, limits, &mut self.tape);
+        let packed = message.packed(self.projection.plan(), self.projection.root())?;
+        let (encoding, limits) = (packed.encoding, message.limits);
+        let read = self.projection.pluck(encoding, &packed.bytes, limits, &mut self.tape);
         read.map_err(|error| message.placed(error))?;
-        let leaves = self.leaves(message.body);
+        let leaves = self.leaves(&packed.bytes);
         let Some(lines) = leaves.get(self.rows_path) else { return Ok(()) };
         let start = into.len();
         for line in lines {

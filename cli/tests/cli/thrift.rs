@@ -316,6 +316,33 @@ fn frames_with_headers_say_how_their_messages_are_written() {
 }
 
 #[test]
+fn texts_are_read_with_headers_and_without_a_line_each_or_in_frames() {
+    let folder = folder();
+    let call = r#"[1,"Adder:add",1,7,{"1":{"i32":1},"2":{"i32":2}}]"#;
+    let structs = "{\"1\":{\"i32\":1},\"2\":{\"str\":\"x\"}}\n\n {\"1\":{\"i32\":2}} ";
+    let typed = ["--type", "Inner", "--json", "--protocol", "json"];
+    let expected = "{\"id\":1,\"name\":\"x\"}\n{\"id\":2}\n";
+    assert_eq!(decode(&folder, structs.as_bytes(), &typed).stdout_of_success(), expected);
+    let frames = framed(&[b"{\"1\":{\"i32\":2}}\n".to_vec(), call.as_bytes().to_vec()]);
+    let framed = [&typed[..], &["--framed"]].concat();
+    let called = "{\"name\":\"Adder:add\",\"kind\":\"call\",\"sequence_id\":7,\"value\":{\"a\":1,\"b\":2}}\n";
+    let expected = format!("{{\"id\":2}}\n{}", called.replace("a\":1,\"b\":2", "id\":1"));
+    assert_eq!(decode(&folder, &frames, &framed).stdout_of_success(), expected);
+    let calls = format!("{call}\n{call}{call}");
+    let options = ["--json", "--protocol", "json"];
+    assert_eq!(decode(&folder, calls.as_bytes(), &options).stdout_of_success(), called.repeat(3));
+    let pluck = ["thrift", "pluck", "m", "--idl", "s.thrift", "--type", "Inner", "id", "name"];
+    folder.write("m", structs.as_bytes());
+    let plucked = folder.run(&[&pluck[..], &["--protocol", "json"]].concat());
+    assert_eq!(plucked.stdout_of_success(), "1\t\"x\"\n2\t-\n");
+    let bad = format!("{call}\n[1,\"Adder:add\",1,7,{{\"1\":{{\"i32\":x");
+    let outcome = decode(&folder, bad.as_bytes(), &options);
+    assert_eq!(outcome.stdout, called);
+    let told = format!("byte {}: expected a token of JSON, found x", bad.len() - 1);
+    assert!(outcome.stderr.contains(&told), "{}", outcome.stderr);
+}
+
+#[test]
 fn a_message_is_printed_as_soon_as_a_pipe_has_it() {
     let folder = folder();
     let args = ["thrift", "decode", "-", "--idl", "s.thrift", "--type", "Inner", "--json"];

@@ -3,11 +3,18 @@
 use std::net::{IpAddr, SocketAddr};
 
 use crate::rpc::{Call, Framing, Outcome, Protocol};
-use crate::thrift::Encoding;
+use crate::thrift::{Encoding, MessageForm};
 use crate::wire::{Endian::Little, Reader};
 
 /// The first byte.
 const VERSION: u8 = 1;
+
+/// Forms of messages by their numbers.
+const FORMS: [MessageForm; 3] = [
+    MessageForm::Packed(Encoding::Binary),
+    MessageForm::Packed(Encoding::Compact),
+    MessageForm::Json,
+];
 
 /// Framings by their numbers.
 const FRAMINGS: [Framing; 3] = [Framing::Unframed, Framing::Framed, Framing::Header];
@@ -28,9 +35,9 @@ pub fn call_to_bytes(call: &Call) -> Option<Vec<u8>> {
     if call.arguments.is_some() || call.result.is_some() {
         return None;
     }
-    let Protocol { encoding, framing } = call.protocol;
-    let mut bytes =
-        vec![VERSION, u8::from(encoding == Encoding::Compact), framing as u8, call.outcome as u8];
+    let Protocol { form, framing } = call.protocol;
+    let form = FORMS.iter().position(|known| *known == form)? as u8;
+    let mut bytes = vec![VERSION, form, framing as u8, call.outcome as u8];
     bytes.extend(call.connection.to_le_bytes());
     bytes.extend(call.sequence_id.to_le_bytes());
     for end in [call.client, call.server] {
@@ -55,9 +62,9 @@ pub fn call_of_bytes(bytes: &[u8]) -> Option<Call> {
     if reader.u8()? != VERSION {
         return None;
     }
-    let encoding = if flag(&mut reader)? { Encoding::Compact } else { Encoding::Binary };
+    let form = *FORMS.get(usize::from(reader.u8()?))?;
     let framing = *FRAMINGS.get(usize::from(reader.u8()?))?;
-    let protocol = Protocol { encoding, framing };
+    let protocol = Protocol { form, framing };
     let outcome = *OUTCOMES.get(usize::from(reader.u8()?))?;
     let connection = reader.u64(Little)?;
     let sequence_id = i32::from_le_bytes(reader.array()?);
@@ -121,7 +128,7 @@ mod tests {
             server: "[fd00::1]:9090".parse().unwrap(),
             method: "Logs:get\u{e9}".into(),
             sequence_id: -3,
-            protocol: Protocol { encoding: Encoding::Compact, framing: Framing::Header },
+            protocol: Protocol { form: Encoding::Compact.into(), framing: Framing::Header },
             outcome: Outcome::Cut,
             ts: Some(-1),
             latency: None,

@@ -134,7 +134,7 @@ impl Messages {
     pub fn next<H: Host, T>(
         &mut self,
         host: &H,
-        made: impl FnOnce(&ReadableMessage<'_>) -> Result<T, H::Error>,
+        made: impl FnOnce(ReadableMessage<'_>) -> Result<T, H::Error>,
     ) -> Result<Option<T>, H::Error> {
         loop {
             let (bytes, start) = self.source.buffered();
@@ -145,7 +145,7 @@ impl Messages {
                         Ok(message) => message,
                         Err(error) => return Err(host.error(self.source.placed(error))),
                     };
-                    let made = made(&message)?;
+                    let made = made(message)?;
                     let used = frames.consumed();
                     self.source.consume(used);
                     return Ok(Some(made));

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use crate::batch::Enumeration;
-use crate::thrift::Encoding;
+use crate::thrift::{Encoding, MessageForm};
 
 /// Names of protocols.
 pub(super) static PROTOCOLS: Enumeration = Enumeration {
@@ -14,6 +14,8 @@ pub(super) static PROTOCOLS: Enumeration = Enumeration {
         (3, "framed-compact"),
         (4, "header-binary"),
         (5, "header-compact"),
+        (6, "json"),
+        (7, "framed-json"),
     ],
     is_closed: true,
 };
@@ -31,11 +33,11 @@ pub(super) static OUTCOMES: Enumeration = Enumeration {
     is_closed: true,
 };
 
-/// Encoding and framing of the messages of a connection.
+/// Form and framing of the messages of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protocol {
-    /// Encoding of the messages.
-    pub encoding: Encoding,
+    /// Form of the messages.
+    pub form: MessageForm,
     /// Bytes before each message.
     pub framing: Framing,
 }
@@ -53,9 +55,14 @@ pub enum Framing {
 }
 
 impl Protocol {
-    /// The name it has in output: `binary` or `compact`, behind `framed-` or `header-` where messages have a frame.
+    /// The name it has in output: `binary`, `compact` or `json`, behind `framed-` or `header-` where messages have a frame.
     pub fn name(self) -> &'static str {
-        let number = 2 * self.framing as u8 + u8::from(self.encoding == Encoding::Compact);
+        let number = match self.form {
+            MessageForm::Packed(encoding) => {
+                2 * self.framing as u8 + u8::from(encoding == Encoding::Compact)
+            }
+            MessageForm::Json => 6 + u8::from(self.framing != Framing::Unframed),
+        };
         PROTOCOLS.name(number).unwrap_or_default()
     }
 }

@@ -7,7 +7,7 @@ use super::messages::DirectionMessages;
 use super::waiting::{Waiting, WaitingCalls};
 use crate::packet::Packet;
 use crate::tcp::{Connection, ConnectionId, Event, EvictionQueue, Reassembler, Side, TcpOptions};
-use crate::thrift::{Encoding, MessageKind};
+use crate::thrift::{Encoding, MessageForm, MessageKind};
 
 /// Calls of one connection that wait for their answers.
 const WAITING_MAX: usize = 1024;
@@ -316,7 +316,7 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
         conversation.unproven += 1;
         let protocol = message.protocol;
         let is_framed = protocol.framing != Framing::Unframed;
-        let is_proof = is_framed || protocol.encoding == Encoding::Binary;
+        let is_proof = is_framed || protocol.form != MessageForm::Packed(Encoding::Compact);
         if is_proof || conversation.unproven >= MESSAGES_FOR_PROOF {
             conversation.proven = Some(protocol);
             if let Some(call) = conversation.held.take() {
@@ -430,8 +430,8 @@ impl<F: FnMut(Call)> Hearing<'_, F> {
             arguments = asked.body;
         }
         let (method, sequence_id, protocol) = names.unwrap_or_else(|| {
-            let encoding = Encoding::Binary;
-            (Box::default(), 0, Protocol { encoding, framing: Framing::Unframed })
+            let form = Encoding::Binary.into();
+            (Box::default(), 0, Protocol { form, framing: Framing::Unframed })
         });
         Call {
             connection: self.connection.number,

@@ -12,7 +12,7 @@ record_fields! { "A field of a call." "calls" CallField {
     SrcPort "src_port" required DataType::U16, "Port of the caller.";
     DstIp "dst_ip" required DataType::Address, "Address of the side that is called.";
     DstPort "dst_port" required DataType::U16, "Port of the side that is called.";
-    Protocol "protocol" required DataType::Enumeration(&PROTOCOLS), "binary, compact, framed-binary, framed-compact, header-binary or header-compact.";
+    Protocol "protocol" required DataType::Enumeration(&PROTOCOLS), "binary, compact or json; behind framed- if messages have frames, or header- if these have headers of THeader.";
     Method "method" required DataType::Text, "The method that is called, with the service and a colon before it if the message has them.";
     SequenceId "sequence_id" required DataType::I32, "Sequence number of the call and its answer.";
     Outcome "outcome" required DataType::Enumeration(&OUTCOMES), "returned, exception (a declared one), failure (any other), oneway, unanswered, or cut (too little of the answer is there).";

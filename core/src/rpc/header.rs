@@ -4,19 +4,26 @@
 //! framed   │length 4│ and a message of as many bytes     Binary   │80 01 00│kind 1│name length 4│name …│sequence id 4│
 //!                                                       Compact  │82│kind, version 1│sequence id│name length│name …│
 //! THeader  │length 4│0f ff│ … header, and behind it a message, which may be deflated
+//! JSON     [1,"name",kind,sequence id,
 //! ```
 //!
-//! A frame is shorter than 2^24 bytes, so that the first byte tells them apart: 0, 0x80, 0x82. Behind a frame's length, 0x0f
+//! A frame is shorter than 2^24 bytes, so that the first byte tells them apart: 0, 0x80, 0x82, `[`. Behind a frame's length, 0x0f
 //! tells THeader.
 
 use super::call::{Framing, Protocol};
 use crate::thrift::{
-    Encoding, FRAME_USUAL, FrameHeader, Limits, MessageHeader, MessageKind, ProtocolErrorKind,
-    Strictness,
+    Encoding, FRAME_USUAL, FrameHeader, Limits, MessageForm, MessageHeader, MessageKind,
+    ProtocolErrorKind, Strictness,
 };
 
 /// Bytes of the longest name that is taken for one.
 const NAME_MAX: u32 = 256;
+
+/// Bytes that a message in JSON begins with.
+const JSON_MAGIC: &[u8] = b"[1,\"";
+
+/// The first of them.
+const JSON_FIRST: u8 = b'[';
 
 /// Bytes of the length of a frame.
 pub(super) const FRAME_HEADER_LEN: usize = 4;
@@ -25,7 +32,7 @@ pub(super) const FRAME_HEADER_LEN: usize = 4;
 /// in it may be longer, which is rare.
 const FRAME_START_MAX: usize = 10 + 1024;
 
-/// Bytes in which the header of every message ends: Binary's fixed parts, Compact's varints, a name.
+/// Bytes in which the header of every message ends: Binary's fixed parts, Compact's varints or JSON's numbers, a name.
 const MESSAGE_HEADER_MAX: usize = 2 + 10 + 10 + NAME_MAX as usize;
 
 /// Bytes in which every header ends.
@@ -67,10 +74,11 @@ pub(super) struct DeflatedHeader {
 
 /// The byte that messages of a protocol begin with.
 pub(super) fn first_byte(protocol: Protocol) -> u8 {
-    match (protocol.framing, protocol.encoding) {
+    match (protocol.framing, protocol.form) {
         (Framing::Framed | Framing::Header, _) => 0,
-        (Framing::Unframed, Encoding::Binary) => 0x80,
-        (Framing::Unframed, Encoding::Compact) => 0x82,
+        (Framing::Unframed, MessageForm::Packed(Encoding::Binary)) => 0x80,
+        (Framing::Unframed, MessageForm::Packed(Encoding::Compact)) => 0x82,
+        (Framing::Unframed, MessageForm::Json) => JSON_FIRST,
     }
 }
 
@@ -78,7 +86,7 @@ pub(super) fn first_byte(protocol: Protocol) -> u8 {
 pub(super) fn find(bytes: &[u8], known: Option<Protocol>) -> HeaderSearch<'_> {
     let Some(first) = bytes.first() else { return HeaderSearch::Part };
     let (frame_len, message) = match first {
-        0x80 | 0x82 => (None, bytes),
+        0x80 | 0x82 | &JSON_FIRST => (None, bytes),
         0 => {
             let Some((len, message)) = bytes.split_first_chunk::<FRAME_HEADER_LEN>() else {
                 return HeaderSearch::Part;
@@ -94,15 +102,16 @@ pub(super) fn find(bytes: &[u8], known: Option<Protocol>) -> HeaderSearch<'_> {
     match (message.first(), frame_len) {
         (None, _) => HeaderSearch::Part,
         (Some(0x0f), Some(len)) => find_in_frame(len, message, known),
-        (Some(0x80), _) => find_message(Encoding::Binary, frame_len, message, known),
-        (Some(0x82), _) => find_message(Encoding::Compact, frame_len, message, known),
+        (Some(0x80), _) => find_message(Encoding::Binary.into(), frame_len, message, known),
+        (Some(0x82), _) => find_message(Encoding::Compact.into(), frame_len, message, known),
+        (Some(&JSON_FIRST), _) => find_message(MessageForm::Json, frame_len, message, known),
         _ => HeaderSearch::Nothing,
     }
 }
 
 /// Looks for the header of a message without a frame, or of one in a frame of that length.
 fn find_message(
-    encoding: Encoding,
+    form: MessageForm,
     frame_len: Option<u32>,
     message: &[u8],
     known: Option<Protocol>,
@@ -111,7 +120,7 @@ fn find_message(
         Some(_) => (Framing::Framed, FRAME_HEADER_LEN),
         None => (Framing::Unframed, 0),
     };
-    let protocol = Protocol { encoding, framing };
+    let protocol = Protocol { form, framing };
     if known.is_some_and(|known| known != protocol) {
         return HeaderSearch::Nothing;
     }
@@ -132,7 +141,7 @@ fn find_in_frame(len: u32, frame: &[u8], known: Option<Protocol>) -> HeaderSearc
         }
         Err(_) => return HeaderSearch::Nothing,
     };
-    let protocol = Protocol { encoding: header.encoding, framing: Framing::Header };
+    let protocol = Protocol { form: header.encoding.into(), framing: Framing::Header };
     let before = FRAME_HEADER_LEN + header.len;
     let payload_len = u64::from(len).saturating_sub(header.len as u64);
     if payload_len == 0 || known.is_some_and(|known| known != protocol) {
@@ -153,26 +162,29 @@ pub(super) fn read(
     message_len: Option<u64>,
     message: &[u8],
 ) -> HeaderSearch<'_> {
-    if !has_magic(protocol.encoding, message) {
+    if !has_magic(protocol.form, message) {
         return HeaderSearch::Nothing;
     }
     let limits = Limits { string_max: NAME_MAX, ..Limits::default() };
-    match MessageHeader::read(protocol.encoding, Strictness::Strict, message, limits) {
+    match MessageHeader::read(protocol.form, Strictness::Strict, message, limits) {
         Ok(header) => checked(protocol, before, message_len, &header),
         Err(error) if error.kind() == ProtocolErrorKind::Truncated => HeaderSearch::Part,
         Err(_) => HeaderSearch::Nothing,
     }
 }
 
+fn is_kind(kind: u8) -> bool {
+    (MessageKind::CALL.0..=MessageKind::ONEWAY.0).contains(&kind)
+}
+
 /// Returns true if a message, or the available part of it, begins with a valid version and kind. It refuses nearly
 /// everything that is no message before more of it is looked at.
-fn has_magic(encoding: Encoding, message: &[u8]) -> bool {
-    let is_kind = |kind: u8| (MessageKind::CALL.0..=MessageKind::ONEWAY.0).contains(&kind);
+fn has_magic(form: MessageForm, message: &[u8]) -> bool {
     let at = |place: usize, is_right: &dyn Fn(u8) -> bool| {
         message.get(place).is_none_or(|byte| is_right(*byte))
     };
-    match encoding {
-        Encoding::Binary => {
+    match form {
+        MessageForm::Packed(Encoding::Binary) => {
             // Names are short, so that the upper bytes of their length are 0.
             at(0, &|byte| byte == 0x80)
                 && at(1, &|byte| byte == 1)
@@ -181,9 +193,11 @@ fn has_magic(encoding: Encoding, message: &[u8]) -> bool {
                 && at(4, &|byte| byte == 0)
                 && at(5, &|byte| byte == 0)
         }
-        Encoding::Compact => {
+        MessageForm::Packed(Encoding::Compact) => {
             at(0, &|byte| byte == 0x82) && at(1, &|byte| byte & 0x1f == 1 && is_kind(byte >> 5))
         }
+        // Libraries write no spaces.
+        MessageForm::Json => JSON_MAGIC.iter().zip(message).all(|(magic, byte)| magic == byte),
     }
 }
 
@@ -198,6 +212,9 @@ fn checked<'a>(
         Ok(name) if is_name(name) => name,
         _ => return HeaderSearch::Nothing,
     };
+    if !is_kind(header.kind.0) {
+        return HeaderSearch::Nothing;
+    }
     let body_len = message_len.map(|len| len.saturating_sub(header.len as u64));
     // A struct takes a byte at least.
     if body_len == Some(0) {

@@ -3,7 +3,7 @@
 use super::call::Protocol;
 use super::header::RpcHeader;
 use super::ledger::Ledger;
-use crate::thrift::{Encoding, Limits, MessageKind, Progress, StructExtent};
+use crate::thrift::{Encoding, Limits, MessageForm, MessageKind, Progress, StructExtent};
 
 /// Longest message without a frame, in bytes.
 const MESSAGE_MAX: u64 = 1 << 30;
@@ -107,7 +107,7 @@ impl MessageBody {
         let is_counted = start_confidence == StartConfidence::Sure
             && known.protocol.is_some()
             && header.body_len.is_some();
-        let encoding = header.protocol.encoding;
+        let form = header.protocol.form;
         let is_guess = start_confidence == StartConfidence::Lost;
         let limits = match is_guess && header.body_len.is_none() {
             true => Limits { string_max: GUESS_MAX, ..Limits::default() },
@@ -128,7 +128,7 @@ impl MessageBody {
                 body: (known.keep_max > 0 && fits).then(Vec::new),
             },
             left: header.body_len,
-            extent: (!is_counted).then(|| StructExtent::new(encoding, limits)),
+            extent: (!is_counted).then(|| StructExtent::behind_header(form, limits)),
             missing: 0,
             is_guess,
             first: [0; 4],
@@ -217,6 +217,13 @@ impl MessageBody {
     /// It is over.
     pub(super) fn finish(&mut self, ledger: &mut Ledger) {
         self.message.is_checked = self.extent.is_some() && self.message.is_whole;
+        if let (MessageForm::Json, Some(body)) =
+            (self.message.protocol.form, &mut self.message.body)
+        {
+            // Behind the struct is the end of the message.
+            let end = body.iter().rposition(|byte| *byte == b'}');
+            body.truncate(end.map_or(0, |end| end + 1));
+        }
         ledger.shrink(&mut self.message.body);
     }
 
@@ -248,11 +255,15 @@ impl MessageBody {
     /// The id of the first field, 0 if there is none; `None` where the first bytes do not tell.
     fn first_field(&self) -> Option<i32> {
         let first = self.first.get(..self.first_len)?;
+        let encoding = match self.message.protocol.form {
+            MessageForm::Packed(encoding) => encoding,
+            MessageForm::Json => return first_id_of_json(first),
+        };
         let (kind, rest) = first.split_first()?;
         if *kind == 0 {
             return Some(0);
         }
-        match self.message.protocol.encoding {
+        match encoding {
             Encoding::Binary => {
                 rest.first_chunk::<2>().map(|id| i32::from(i16::from_be_bytes(*id)))
             }
@@ -269,6 +280,21 @@ impl MessageBody {
                 None
             }
         }
+    }
+}
+
+/// Returns the first digits of the id of the first field of a struct in JSON, 0 if there is none; `None` where the first bytes do
+/// not tell.
+fn first_id_of_json(first: &[u8]) -> Option<i32> {
+    match first {
+        [b'{', b'}', ..] => Some(0),
+        [b'{', b'"', id @ ..] => {
+            let digits = id.iter().take_while(|byte| **byte != b'"');
+            let digits = digits.map(|byte| char::from(*byte)).collect::<String>();
+            let sign = if digits == "-" { Some(-1) } else { None };
+            sign.or_else(|| digits.parse().ok())
+        }
+        _ => None,
     }
 }
 

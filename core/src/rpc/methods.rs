@@ -1,5 +1,6 @@
 //! The methods of a service by an IDL file, to read what calls carry.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -8,8 +9,8 @@ use super::field::CarriedField;
 use crate::error::excerpt;
 use crate::thrift::idl::{Document, Service, ServiceId};
 use crate::thrift::{
-    FieldSchema, Limits, Plan, ProtocolResult, StructId, StructKind, Tape, TapeValue, ThriftSchema,
-    Type, json,
+    FieldSchema, Limits, Plan, ProtocolResult, ReadableMessage, StructId, StructKind, Tape,
+    TapeValue, ThriftSchema, Type, json,
 };
 use crate::{Error, ErrorKind, Result};
 
@@ -58,24 +59,32 @@ impl Methods {
         self.structs(call).is_some()
     }
 
-    /// Reads the arguments of a call. `false`, and nothing on the tape, where the call does not have them or
-    /// the service has no such method.
+    /// Reads the arguments of a call; returns the bytes by which the tape is read. `None`, and nothing on the tape, where the call
+    /// does not have them or the service has no such method.
     ///
     /// # Errors
     ///
     /// Returns an error if the bytes are invalid.
-    pub fn read_arguments(&self, call: &Call, tape: &mut Tape) -> ProtocolResult<bool> {
+    pub fn read_arguments<'c>(
+        &self,
+        call: &'c Call,
+        tape: &mut Tape,
+    ) -> ProtocolResult<Option<Cow<'c, [u8]>>> {
         let found = self.structs(call).map(|(arguments, _)| arguments);
         self.read(call, found, call.arguments.as_deref(), tape)
     }
 
     /// Reads the result of a call: a struct with the field `success` or one of an exception, or of a failure
-    /// `message` and `type`. `false` as for arguments.
+    /// `message` and `type`. `None` as for arguments.
     ///
     /// # Errors
     ///
     /// Returns an error if the bytes are invalid.
-    pub fn read_result(&self, call: &Call, tape: &mut Tape) -> ProtocolResult<bool> {
+    pub fn read_result<'c>(
+        &self,
+        call: &'c Call,
+        tape: &mut Tape,
+    ) -> ProtocolResult<Option<Cow<'c, [u8]>>> {
         let found = match call.outcome {
             Outcome::Failure => Some(self.failure),
             _ => self.structs(call).map(|(_, result)| result),
@@ -86,14 +95,12 @@ impl Methods {
     /// Returns arguments or result of a call as JSON with fields by name; `None` if the call does not have it. A
     /// struct that does not fit the IDL is as good as one that is not there.
     pub fn json(&self, call: &Call, field: CarriedField, tape: &mut Tape) -> Option<String> {
-        let (read, bytes) = match field {
-            CarriedField::Arguments => (self.read_arguments(call, tape), &call.arguments),
-            CarriedField::Result => (self.read_result(call, tape), &call.result),
+        let read = match field {
+            CarriedField::Arguments => self.read_arguments(call, tape),
+            CarriedField::Result => self.read_result(call, tape),
         };
-        if !matches!(read, Ok(true)) {
-            return None;
-        }
-        let mut cursor = tape.cursor(bytes.as_deref()?);
+        let bytes = read.ok().flatten()?;
+        let mut cursor = tape.cursor(&bytes);
         let value = cursor.value();
         let TapeValue::Struct(id) = value else { return None };
         let mut text = Vec::new();
@@ -101,17 +108,20 @@ impl Methods {
         String::from_utf8(text).ok()
     }
 
-    fn read(
+    fn read<'c>(
         &self,
         call: &Call,
         id: Option<StructId>,
-        bytes: Option<&[u8]>,
+        bytes: Option<&'c [u8]>,
         tape: &mut Tape,
-    ) -> ProtocolResult<bool> {
+    ) -> ProtocolResult<Option<Cow<'c, [u8]>>> {
         tape.clear();
-        let Some((id, bytes)) = id.zip(bytes) else { return Ok(false) };
-        self.plan.decode(call.protocol.encoding, id, bytes, Limits::default(), tape)?;
-        Ok(true)
+        let Some((id, bytes)) = id.zip(bytes) else { return Ok(None) };
+        let limits = Limits::default();
+        let message = ReadableMessage { form: call.protocol.form, offset: 0, bytes: bytes.into() };
+        let message = message.packed(&self.plan, id, limits)?;
+        self.plan.decode(message.encoding, id, &message.bytes, limits, tape)?;
+        Ok(Some(message.bytes))
     }
 
     fn structs(&self, call: &Call) -> Option<(StructId, StructId)> {

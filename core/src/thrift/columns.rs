@@ -7,7 +7,7 @@ use super::error::{ProtocolError, ProtocolResult};
 use super::frames::{Ahead, Frames};
 use super::input::{FieldHeader, ProtocolReader};
 use super::limits::{Depth, Limits};
-use super::message_layout::MessageLayout;
+use super::message_layout::{MessageForm, MessageLayout};
 use super::plan::ReadOperation;
 use super::pluck::PluckSink;
 use super::projection::Projection;
@@ -64,6 +64,19 @@ impl Columns {
         let pushed = self.append(&projection, encoding, bytes, limits);
         self.settle()?;
         pushed
+    }
+
+    /// Appends the rows of the message that `bytes` begin with, which has a frame only if that has a header of THeader.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Columns::push`], of [`MessageLayout::open_first`] and of [`ReadableMessage::packed`](super::ReadableMessage::packed).
+    pub fn push_first(&mut self, layout: MessageLayout, bytes: &[u8]) -> ProtocolResult<()> {
+        let (projection, limits) = (self.projection.clone(), layout.limits);
+        let message = layout.open_first(bytes)?;
+        let message = message.packed(projection.plan(), projection.root(), limits)?;
+        let pushed = self.push(message.encoding, &message.bytes, limits);
+        pushed.map_err(|error| error.moved(message.offset))
     }
 
     /// Appends rows for `frames` until there are `row_max` rows in all or more, or no frame more. Answers how
@@ -123,8 +136,11 @@ impl Columns {
                 let placed = |error: ProtocolError| error.in_path(path.as_deref().unwrap_or(""));
                 match ahead.ahead().map_err(placed)? {
                     Ahead::Message(frame) => {
+                        let limits = layout.limits;
                         let message = layout.open(frame)?;
-                        let (encoding, limits) = (message.encoding, layout.limits);
+                        let message =
+                            message.packed(projection.plan(), projection.root(), limits)?;
+                        let encoding = message.encoding;
                         let appended = self.append(&projection, encoding, &message.bytes, limits);
                         appended.map_err(|error: ProtocolError| error.moved(message.offset))?;
                     }
@@ -150,12 +166,14 @@ impl Columns {
         ahead: &mut Frames<'_>,
         layout: MessageLayout,
     ) -> ProtocolResult<bool> {
-        let Some(tree) = &mut self.tree else { return Ok(false) };
+        let (Some(tree), MessageForm::Packed(encoding)) = (&mut self.tree, layout.form) else {
+            return Ok(false);
+        };
         let rest = ahead.unframed_rest();
         if rest.is_empty() {
             return Ok(false);
         }
-        let appended = tree.push_first(layout.encoding, rest, layout.limits)?;
+        let appended = tree.push_first(encoding, rest, layout.limits)?;
         self.bytes += appended.bytes;
         ahead.pass(appended.len);
         Ok(true)

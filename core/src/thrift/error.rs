@@ -59,6 +59,13 @@ impl ProtocolError {
         ProtocolError(Box::new(ProtocolErrorContent { kind, error, path: None }))
     }
 
+    /// The error as one of another kind.
+    #[must_use]
+    pub(super) fn of_kind(mut self, kind: ProtocolErrorKind) -> Self {
+        self.0.kind = kind;
+        self
+    }
+
     /// Places the error in the list or the map at the end of a path. The first path stays, which is that of the innermost one.
     #[cold]
     #[must_use]

@@ -6,12 +6,25 @@ use super::compact::Compact;
 use super::decode::Encoding;
 use super::error::{ProtocolErrorKind, ProtocolResult};
 use super::input::{MessageInput, ProtocolReader, ThriftMessage, Width};
+use super::json_protocol::JsonExtent;
 use super::limits::{Depth, Limits};
+use super::message_layout::MessageForm;
 use super::wire_type::WireType;
 
 /// The search for the end of one struct.
 #[derive(Debug, Clone)]
-pub struct StructExtent {
+pub struct StructExtent(ExtentSearch);
+
+/// Search by the form of the struct.
+#[derive(Debug, Clone)]
+enum ExtentSearch {
+    Packed(PackedExtent),
+    Json(JsonExtent),
+}
+
+/// The search for the end of a struct in bytes.
+#[derive(Debug, Clone)]
+struct PackedExtent {
     encoding: Encoding,
     limits: Limits,
     /// Bytes that were passed.
@@ -45,9 +58,21 @@ pub enum Progress {
 
 impl StructExtent {
     /// A struct of which nothing was seen.
-    pub fn new(encoding: Encoding, limits: Limits) -> Self {
-        let outermost = (OpenPart::Values(WireType::STRUCT, 1), Depth::of_either(limits));
-        StructExtent { encoding, limits, passed: 0, open: vec![outermost] }
+    pub fn new(form: impl Into<MessageForm>, limits: Limits) -> Self {
+        StructExtent(match form.into() {
+            MessageForm::Packed(encoding) => {
+                ExtentSearch::Packed(PackedExtent::new(encoding, limits))
+            }
+            MessageForm::Json => ExtentSearch::Json(JsonExtent::new(limits, false)),
+        })
+    }
+
+    /// A struct behind the header of a message, of which nothing was seen. Its end is that of the message.
+    pub fn behind_header(form: impl Into<MessageForm>, limits: Limits) -> Self {
+        match form.into() {
+            MessageForm::Json => StructExtent(ExtentSearch::Json(JsonExtent::new(limits, true))),
+            form => Self::new(form, limits),
+        }
     }
 
     /// Goes on with `bytes`, which are all from the struct's first byte on: those shown before and
@@ -57,15 +82,8 @@ impl StructExtent {
     ///
     /// Returns the error in the bytes, the same if asked again. That they end is no error.
     pub fn advance(&mut self, bytes: &[u8]) -> ProtocolResult<Progress> {
-        let rest = bytes.get(self.passed..).unwrap_or_default();
-        let message = ThriftMessage::part(rest, self.limits);
-        let input = MessageInput::new(&message);
-        let before = self.passed as u64;
-        let progress = match self.encoding {
-            Encoding::Binary => self.pass(Binary::new(input)),
-            Encoding::Compact => self.pass(Compact::new(input)),
-        };
-        progress.map_err(|error| error.moved(before))
+        let rest = bytes.get(self.passed()..).unwrap_or_default();
+        self.pass_on(rest).map(|(_, progress)| progress)
     }
 
     /// Goes on with `bytes`, which follow those that were passed before, so that these need not be kept.
@@ -76,25 +94,47 @@ impl StructExtent {
     ///
     /// Those of [`Self::advance`].
     pub fn pass_on(&mut self, bytes: &[u8]) -> ProtocolResult<(usize, Progress)> {
-        let before = self.passed;
-        let message = ThriftMessage::part(bytes, self.limits);
-        let input = MessageInput::new(&message);
-        let progress = match self.encoding {
-            Encoding::Binary => self.pass(Binary::new(input)),
-            Encoding::Compact => self.pass(Compact::new(input)),
+        let before = self.passed();
+        let progress = match &mut self.0 {
+            ExtentSearch::Packed(search) => search.advance(bytes)?,
+            ExtentSearch::Json(search) => search.advance(bytes)?,
         };
-        let progress = progress.map_err(|error| error.moved(before as u64))?;
-        Ok((self.passed - before, progress))
+        Ok((self.passed() - before, progress))
     }
 
     /// Bytes that were passed; where the search failed, those before what is wrong.
     pub fn passed(&self) -> usize {
-        self.passed
+        match &self.0 {
+            ExtentSearch::Packed(search) => search.passed,
+            ExtentSearch::Json(search) => search.passed(),
+        }
     }
 
     /// Memory for what is not over: it grows with the levels of the struct.
     pub fn memory_bytes(&self) -> usize {
-        self.open.capacity() * size_of::<(OpenPart, Depth)>()
+        match &self.0 {
+            ExtentSearch::Packed(search) => search.open.capacity() * size_of::<(OpenPart, Depth)>(),
+            ExtentSearch::Json(search) => search.memory_bytes(),
+        }
+    }
+}
+
+impl PackedExtent {
+    fn new(encoding: Encoding, limits: Limits) -> Self {
+        let outermost = (OpenPart::Values(WireType::STRUCT, 1), Depth::of_either(limits));
+        PackedExtent { encoding, limits, passed: 0, open: vec![outermost] }
+    }
+
+    /// Goes on with the bytes behind those that were passed.
+    fn advance(&mut self, bytes: &[u8]) -> ProtocolResult<Progress> {
+        let message = ThriftMessage::part(bytes, self.limits);
+        let input = MessageInput::new(&message);
+        let before = self.passed as u64;
+        let progress = match self.encoding {
+            Encoding::Binary => self.pass(Binary::new(input)),
+            Encoding::Compact => self.pass(Compact::new(input)),
+        };
+        progress.map_err(|error| error.moved(before))
     }
 
     /// Passes what there is, in steps of which each is done whole or not at all.

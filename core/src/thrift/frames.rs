@@ -2,10 +2,11 @@
 //! first: so they go through a framed transport, and so many keep them in files. Without frames, structs say
 //! themselves where they end.
 
-use super::decode::Encoding;
 use super::error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
 use super::extent::{Progress, StructExtent};
+use super::json_protocol::is_space;
 use super::limits::Limits;
+use super::message_layout::MessageForm;
 use crate::wire::{Endian, Reader};
 use crate::{Error, ErrorKind};
 
@@ -23,8 +24,8 @@ pub struct Frames<'a> {
     /// Offset of `bytes` in the input.
     start: u64,
     frame_max: u32,
-    /// Encoding and bounds of structs without frames; None if they have frames.
-    unframed: Option<(Encoding, Limits)>,
+    /// Form and bounds of structs without frames; None if they have frames.
+    unframed: Option<(MessageForm, Limits)>,
 }
 
 /// One frame, or one struct that has none.
@@ -52,8 +53,13 @@ impl<'a> Frames<'a> {
     }
 
     /// The structs of `bytes`, one after the other and without frames, which begin at `start` of the input.
-    pub fn unframed(bytes: &'a [u8], start: u64, encoding: Encoding, limits: Limits) -> Self {
-        Frames { unframed: Some((encoding, limits)), ..Frames::new(bytes, start) }
+    pub fn unframed(
+        bytes: &'a [u8],
+        start: u64,
+        form: impl Into<MessageForm>,
+        limits: Limits,
+    ) -> Self {
+        Frames { unframed: Some((form.into(), limits)), ..Frames::new(bytes, start) }
     }
 
     /// Sets another bound for the bytes of a frame.
@@ -80,17 +86,21 @@ impl<'a> Frames<'a> {
         let _ = self.rest.take(len);
     }
 
-    /// The next frame; `None` where the bytes end behind a whole frame.
+    /// The next frame; `None` where the bytes end behind a whole frame. Texts may have spaces and ends of
+    /// lines between them.
     ///
     /// # Errors
     ///
     /// `Truncated` where they end inside of one, `NegativeSize` and `SizeLimit`; without frames, what is
     /// wrong with the bytes of a struct. The place stays, so that asking again answers the same.
     pub fn next_frame(&mut self) -> ProtocolResult<Option<ThriftFrame<'a>>> {
+        if let Some((MessageForm::Json, _)) = self.unframed {
+            self.pass_spaces();
+        }
         match self.unframed {
             _ if self.rest.remaining() == 0 => Ok(None),
             None => self.next_in_frame().map(Some),
-            Some((encoding, limits)) => self.next_struct(encoding, limits).map(Some),
+            Some((form, limits)) => self.next_struct(form, limits).map(Some),
         }
     }
 
@@ -119,14 +129,21 @@ impl<'a> Frames<'a> {
         }
     }
 
+    /// Passes what may stand between texts, such as the ends of lines.
+    fn pass_spaces(&mut self) {
+        let rest = self.rest.rest();
+        let len = rest.iter().position(|byte| !is_space(*byte)).unwrap_or(rest.len());
+        self.rest.take(len);
+    }
+
     fn next_struct(
         &mut self,
-        encoding: Encoding,
+        form: MessageForm,
         limits: Limits,
     ) -> ProtocolResult<ThriftFrame<'a>> {
         let offset = self.start + self.consumed() as u64;
         let rest = self.rest.rest();
-        let progress = StructExtent::new(encoding, limits).advance(rest);
+        let progress = StructExtent::new(form, limits).advance(rest);
         let (len, is_whole) = match progress.map_err(|error| error.moved(offset))? {
             Progress::Complete(len) => (len, true),
             Progress::Needs(missing) => (rest.len().saturating_add(missing), false),

@@ -103,6 +103,11 @@ impl Depth {
     }
 }
 
+/// Structs and containers that may be nested where it is not known what is skipped.
+pub(super) fn levels_of_either(limits: Limits) -> u32 {
+    Depth::of_either(limits).levels
+}
+
 /// Returns the error of a message that is nested deeper.
 pub(super) fn too_deep(structs: u32) -> Error {
     let message = format!(

@@ -5,6 +5,7 @@
 //! Binary, strict   │0x8001 2│0│kind 1│name length 4│name …│sequence id 4│
 //! Binary, not      │name length 4│name …│kind 1│sequence id 4│
 //! Compact          │0x82│kind 3 bits, version 5 bits│sequence id, varint│name length, varint│name …│
+//! JSON             [1,"name",kind,sequence id, and behind the struct ]
 //! ```
 
 use super::binary::Binary;
@@ -12,7 +13,9 @@ use super::compact::Compact;
 use super::decode::Encoding;
 use super::error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
 use super::input::{MessageInput, ProtocolReader, ThriftMessage};
+use super::json_protocol;
 use super::limits::Limits;
+use super::message_layout::MessageForm;
 use crate::{Error, ErrorKind};
 
 /// The upper half of the first number of a strict message.
@@ -72,17 +75,20 @@ impl<'a> MessageHeader<'a> {
     /// Returns the error in the bytes; `BadVersion` for another protocol. `Truncated` as for
     /// [`Plan::decode`](super::Plan::decode).
     pub fn read(
-        encoding: Encoding,
+        form: impl Into<MessageForm>,
         strictness: Strictness,
         bytes: &'a [u8],
         limits: Limits,
     ) -> ProtocolResult<Self> {
         let whole = ThriftMessage::whole(bytes, limits);
-        match encoding {
-            Encoding::Binary => {
+        match form.into() {
+            MessageForm::Packed(Encoding::Binary) => {
                 read_binary(bytes, &mut Binary::new(MessageInput::new(&whole)), strictness)
             }
-            Encoding::Compact => read_compact(bytes, &mut Compact::new(MessageInput::new(&whole))),
+            MessageForm::Packed(Encoding::Compact) => {
+                read_compact(bytes, &mut Compact::new(MessageInput::new(&whole)))
+            }
+            MessageForm::Json => json_protocol::read_header(bytes, limits),
         }
     }
 }

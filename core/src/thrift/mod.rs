@@ -1,4 +1,5 @@
-//! Thrift messages, Binary and Compact, by a schema: bytes in, values on a tape out, and back.
+//! Thrift messages, Binary, Compact and JSON, by a schema: bytes in, values on a tape out, and back. JSON is read only: as Binary, to which
+//! it is transcoded.
 //!
 //! A [`ThriftSchema`] describes messages. It is filled from the generated classes of a host, or by [`idl`] from a file. A
 //! [`Plan`] is compiled from it once. [`Plan::decode`] reads a message in one pass and returns a [`Tape`], which has no host
@@ -27,6 +28,7 @@ mod header_frame;
 pub mod idl;
 mod input;
 mod json;
+mod json_protocol;
 mod limits;
 mod message;
 mod message_layout;
@@ -54,7 +56,7 @@ pub use header_frame::{FrameHeader, INFLATED_MAX};
 pub use json::json;
 pub use limits::{COLUMNS_USUAL, DEPTH_MAX, DEPTH_USUAL, Limits, NarrowVarint};
 pub use message::{MessageHeader, MessageKind, Strictness};
-pub use message_layout::{MessageLayout, ReadableMessage};
+pub use message_layout::{MessageForm, MessageLayout, PackedMessage, ReadableMessage};
 pub use path::PathStep;
 pub use plan::Plan;
 pub use projection::{PATHS_MAX, Projection};

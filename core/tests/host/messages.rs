@@ -86,7 +86,7 @@ fn random_messages(random: &mut Random, is_framed: bool) -> (Vec<Vec<u8>>, Vec<u
 
 fn layout(is_framed: bool) -> MessageLayout {
     MessageLayout {
-        encoding: Encoding::Binary,
+        form: Encoding::Binary.into(),
         is_framed,
         has_frame_headers: false,
         limits: Limits::default(),

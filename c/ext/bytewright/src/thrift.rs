@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytewright::batch::RowOrigin;
 use bytewright::bytes::{ByteStream, StreamOptions};
 use bytewright::host::{MessageRows, MessageSource};
-use bytewright::thrift::{Columns, Encoding, Limits, MessageLayout, Plan, Projection};
+use bytewright::thrift::{Columns, MessageLayout, Plan, Projection};
 use bytewright::{Error, ErrorKind, Result, panics};
 
 use crate::batch::bw_batch;
@@ -29,6 +29,8 @@ pub enum bw_protocol {
     Compact = 1,
     /// One of both, as the header of THeader in each frame says.
     Header = 2,
+    /// Thrift's JSON protocol.
+    Json = 3,
 }
 
 /// Some fields of messages of one struct: their rows, which are added and taken out. One thread at a time may use it.
@@ -50,16 +52,11 @@ impl bw_thrift {
 }
 
 fn layout_of(protocol: u32) -> Result<MessageLayout> {
-    let (encoding, has_frame_headers) = match protocol {
-        0 => (Encoding::Binary, false),
-        1 => (Encoding::Compact, false),
-        2 => (Encoding::Binary, true),
-        _ => {
-            let message = format!("expected a bw_protocol from 0 to 2, found {protocol}");
-            return Err(Error::new(ErrorKind::Argument, message));
-        }
-    };
-    Ok(MessageLayout { encoding, is_framed: true, has_frame_headers, limits: Limits::default() })
+    MessageLayout::numbered(protocol as usize).ok_or_else(|| {
+        let last = MessageLayout::PROTOCOLS.len() - 1;
+        let message = format!("expected a bw_protocol from 0 to {last}, found {protocol}");
+        Error::new(ErrorKind::Argument, message)
+    })
 }
 
 /// Chooses fields of the struct, union or exception `type_name` of an IDL file: a column for each path, such as "time" or
@@ -106,8 +103,8 @@ pub extern "C" fn bw_thrift_schema(fields: Option<&bw_thrift>) -> Option<&bw_sch
     fields.map(|fields| &*fields.schema)
 }
 
-/// Adds the rows of the message whose struct begins with the first byte, or of `BW_PROTOCOL_HEADER` its frame. It is read up to the last of the fields. There is no
-/// row where it fails, with the place in the message.
+/// Adds the rows of the message whose struct begins with the first byte, or of `BW_PROTOCOL_HEADER` its frame. It is read up to the last of the
+/// fields, but of `BW_PROTOCOL_JSON` to its end. There is no row where it fails, with the place in the message.
 ///
 /// # Safety
 /// `message` is bytes.
@@ -122,13 +119,7 @@ pub unsafe extern "C" fn bw_thrift_add(
     let message = unsafe { bytes(message, message_len) };
     guard(error, || {
         let fields = given(fields, "fields")?;
-        let message = fields.layout.open_first(message?).map_err(Error::from)?;
-        let (encoding, limits) = (message.encoding, fields.layout.limits);
-        fields.columns.push(encoding, &message.bytes, limits).map_err(|error| {
-            let error = Error::from(error);
-            let at = message.offset + error.offset().unwrap_or_default();
-            error.at(at)
-        })?;
+        fields.columns.push_first(fields.layout, message?).map_err(Error::from)?;
         Ok(bw_status::Ok)
     })
 }

@@ -8,7 +8,7 @@ use crate::generate::segment::Segment;
 #[test]
 fn a_message_is_not_kept_unless_somebody_wants_it() {
     for protocol in PROTOCOLS {
-        let large = answered("large", 1).field(Some((0, &vec![7; 3_000_000]))).bytes(protocol);
+        let large = answered("large", 1).field(Some((0, &vec![b'x'; 3_000_000]))).bytes(protocol);
         let mut talk = Talk::new().there(&asked("large", 1).bytes(protocol));
         for piece in large.chunks(1400) {
             talk = talk.back(piece);

@@ -74,8 +74,11 @@ fn the_idl_file_of_the_sample_reads_every_message_in_it() {
     for call in calls(&capture, false, RpcOptions { keeps_messages: true, ..RpcOptions::default() })
     {
         assert!(methods.has(&call));
-        assert!(methods.read_arguments(&call, &mut tape).unwrap());
-        assert_eq!(methods.read_result(&call, &mut tape).unwrap(), call.outcome != Outcome::Oneway);
+        assert!(methods.read_arguments(&call, &mut tape).unwrap().is_some());
+        assert_eq!(
+            methods.read_result(&call, &mut tape).unwrap().is_some(),
+            call.outcome != Outcome::Oneway
+        );
     }
 }
 

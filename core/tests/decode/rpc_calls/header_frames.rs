@@ -24,7 +24,10 @@ fn a_deflated_call_is_told_with_its_structs_however_it_is_cut() {
             let calls = talk.calls_with(RpcOptions { keeps_messages, ..RpcOptions::default() });
             let [found] = calls.as_slice() else { panic!("one call: {calls:?}") };
             assert_eq!((&*found.method, found.sequence_id), ("find", 7));
-            assert_eq!(found.protocol, Protocol { encoding, framing: Framing::Header });
+            assert_eq!(
+                found.protocol,
+                Protocol { form: encoding.into(), framing: Framing::Header }
+            );
             assert_eq!(found.request_bytes, Some(sent.len() as u64));
             assert_eq!(found.reply_bytes, Some(received.len() as u64));
             assert_eq!(found.arguments, Some(call.body(encoding)));
@@ -83,7 +86,7 @@ fn behind_a_damaged_frame_calls_are_found_again() {
 #[test]
 fn a_deflated_message_of_which_bytes_are_lost_is_passed() {
     let protocol = PROTOCOLS[5];
-    let lost = asked("lost", 2).deflated(protocol.encoding);
+    let lost = asked("lost", 2).deflated(Encoding::Compact);
     let (start, end) = lost.split_at(50);
     let (part, end) = end.split_at(10);
     let talk = Talk::new()
@@ -92,7 +95,7 @@ fn a_deflated_message_of_which_bytes_are_lost_is_passed() {
         .there(part)
         .lost()
         .there(end)
-        .there(&asked("b", 3).deflated(protocol.encoding));
+        .there(&asked("b", 3).deflated(Encoding::Compact));
     assert_eq!(talk.lines(), ["a 1 unanswered", "b 3 unanswered"]);
 }
 
@@ -100,15 +103,15 @@ fn a_deflated_message_of_which_bytes_are_lost_is_passed() {
 fn a_deflated_frame_beyond_the_bounds_is_passed() {
     let protocol = PROTOCOLS[4];
     let text = vec![b'x'; 1 << 20];
-    let long = asked("long", 2).field(Some((1, &text))).deflated(protocol.encoding);
+    let long = asked("long", 2).field(Some((1, &text))).deflated(Encoding::Compact);
     let talk = Talk::new()
         .there(&asked("a", 1).bytes(protocol))
         .there(&long)
         .there(&asked("b", 3).bytes(protocol));
     assert_eq!(talk.lines(), ["a 1 unanswered", "b 3 unanswered"]);
     let few = RpcOptions { messages_total_max: 100, ..RpcOptions::default() };
-    let middle = asked("middle", 2).field(Some((1, &[b'x'; 100]))).deflated(protocol.encoding);
-    let talk = Talk::new().there(&middle).there(&asked("b", 3).deflated(protocol.encoding));
+    let middle = asked("middle", 2).field(Some((1, &[b'x'; 100]))).deflated(Encoding::Compact);
+    let talk = Talk::new().there(&middle).there(&asked("b", 3).deflated(Encoding::Compact));
     assert_eq!(talk.calls().len(), 2);
     assert!(talk.calls_with(few).len() < 2);
 }

@@ -1,7 +1,7 @@
 //! Matching of answers with calls, and the fields of both.
 
 use bytewright::rpc::RpcOptions;
-use bytewright::thrift::{Encoding, MessageKind};
+use bytewright::thrift::{Encoding, MessageForm, MessageKind};
 
 use super::talk::{PROTOCOLS, Said, Talk, answered, asked};
 use crate::generate::segment::{ACK, SYN, back};
@@ -21,8 +21,8 @@ fn a_call_is_told_with_its_answer_in_every_protocol() {
         assert_eq!((found.ts, found.latency), (Some(1_000_000_000), Some(1_000_000_000)));
         assert_eq!(found.request_bytes, Some(call.bytes(protocol).len() as u64));
         assert_eq!(found.reply_bytes, Some(answer.bytes(protocol).len() as u64));
-        assert_eq!(found.arguments, Some(call.body(protocol.encoding)));
-        assert_eq!(found.result, Some(answer.body(protocol.encoding)));
+        assert_eq!(found.arguments, Some(call.body(protocol.form)));
+        assert_eq!(found.result, Some(answer.body(protocol.form)));
     }
 }
 
@@ -245,9 +245,11 @@ fn text_that_holds_a_message_of_any_length_takes_nothing_of_what_follows() {
         let mut text = vec![b'x'; 2000];
         text.extend_from_slice(&asked("recorded", 1).field(None).bytes(protocol));
         text.pop();
-        match protocol.encoding {
-            Encoding::Binary => text.extend_from_slice(b"\x0b\0\x01\x59\x68\x2f\0"),
-            Encoding::Compact => text.extend_from_slice(b"\x18\x80\xde\xa0\xcb\x05"),
+        match protocol.form {
+            MessageForm::Packed(Encoding::Binary) => {
+                text.extend_from_slice(b"\x0b\0\x01\x59\x68\x2f\0")
+            }
+            _ => text.extend_from_slice(b"\x18\x80\xde\xa0\xcb\x05"),
         }
         text.extend_from_slice(&[b'y'; 2000]);
         let large = answered("get", 7).field(Some((0, &text))).bytes(protocol);
@@ -266,7 +268,7 @@ fn text_that_holds_a_message_of_any_length_takes_nothing_of_what_follows() {
 fn an_answer_that_is_cut_before_its_first_field_is_told_as_cut() {
     for protocol in PROTOCOLS {
         let answer = answered("b", 2).field(Some((1, b"declared")));
-        let (bytes, body) = (answer.bytes(protocol), answer.body(protocol.encoding));
+        let (bytes, body) = (answer.bytes(protocol), answer.body(protocol.form));
         let before = bytes.len() - body.len();
         let talk = Talk::new()
             .there(&asked("a", 1).bytes(protocol))
@@ -282,8 +284,8 @@ fn an_answer_that_is_cut_before_its_first_field_is_told_as_cut() {
 fn bytes_behind_a_gap_are_not_taken_for_the_first_of_an_answer() {
     let protocol = PROTOCOLS[1];
     let answer = answered("b", 2).field(Some((0, &[0xff; 3000]))).bytes(protocol);
-    let before = answer.len()
-        - answered("b", 2).field(Some((0, &[0xff; 3000]))).body(protocol.encoding).len();
+    let before =
+        answer.len() - answered("b", 2).field(Some((0, &[0xff; 3000]))).body(protocol.form).len();
     let talk = Talk::new()
         .there(&asked("a", 1).bytes(protocol))
         .back(&answered("a", 1).bytes(protocol))

@@ -8,6 +8,7 @@ mod batches;
 mod bounds;
 mod captures;
 mod header_frames;
+mod json;
 mod matching;
 mod nothing;
 mod random;

@@ -62,7 +62,7 @@ fn random_bytes_that_look_a_little_like_messages_give_no_call() {
 fn a_connection_that_is_thrift_keeps_its_protocol() {
     let other = asked("other", 2).bytes(PROTOCOLS[0]);
     let inside = [&(other.len() as u32).to_be_bytes()[..], &other].concat();
-    assert_eq!(PROTOCOLS[1].encoding, Encoding::Binary);
+    assert_eq!(PROTOCOLS[1].form, Encoding::Binary.into());
     let talk = Talk::new()
         .there(&asked("a", 1).bytes(PROTOCOLS[3]))
         .back(&answered("a", 1).bytes(PROTOCOLS[3]))

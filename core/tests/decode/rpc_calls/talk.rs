@@ -2,18 +2,23 @@
 
 use bytewright::rpc::{Call, Framing, Protocol, Rpc, RpcOptions};
 use bytewright::thrift::{
-    BinaryWriter, CompactWriter, Encoding, MessageKind, Strictness, WireType, Write,
+    BinaryWriter, CompactWriter, Encoding, MessageForm, MessageKind, Strictness, WireType, Write,
 };
 
 use crate::generate::segment::{ACK, SYN, Segment, back, there};
 
-pub(crate) const PROTOCOLS: [Protocol; 6] = [
-    Protocol { encoding: Encoding::Binary, framing: Framing::Unframed },
-    Protocol { encoding: Encoding::Binary, framing: Framing::Framed },
-    Protocol { encoding: Encoding::Compact, framing: Framing::Unframed },
-    Protocol { encoding: Encoding::Compact, framing: Framing::Framed },
-    Protocol { encoding: Encoding::Binary, framing: Framing::Header },
-    Protocol { encoding: Encoding::Compact, framing: Framing::Header },
+const BINARY: MessageForm = MessageForm::Packed(Encoding::Binary);
+const COMPACT: MessageForm = MessageForm::Packed(Encoding::Compact);
+
+pub(crate) const PROTOCOLS: [Protocol; 8] = [
+    Protocol { form: BINARY, framing: Framing::Unframed },
+    Protocol { form: BINARY, framing: Framing::Framed },
+    Protocol { form: COMPACT, framing: Framing::Unframed },
+    Protocol { form: COMPACT, framing: Framing::Framed },
+    Protocol { form: BINARY, framing: Framing::Header },
+    Protocol { form: COMPACT, framing: Framing::Header },
+    Protocol { form: MessageForm::Json, framing: Framing::Unframed },
+    Protocol { form: MessageForm::Json, framing: Framing::Framed },
 ];
 
 /// Contents of a message: method, kind, sequence id, and its struct.
@@ -47,39 +52,45 @@ impl Said<'_> {
 
     /// Its bytes, with a frame where the protocol has them.
     pub(crate) fn bytes(&self, protocol: Protocol) -> Vec<u8> {
-        let message = match protocol.encoding {
-            Encoding::Binary => self.written(&mut BinaryWriter::new(Strictness::Strict)),
-            Encoding::Compact => self.written(&mut CompactWriter::new()),
+        let message = match protocol.form {
+            BINARY => self.written(&mut BinaryWriter::new(Strictness::Strict)),
+            COMPACT => self.written(&mut CompactWriter::new()),
+            MessageForm::Json => self.text(),
         };
-        match protocol.framing {
-            Framing::Unframed => message,
-            Framing::Framed => framed(&message),
-            Framing::Header => framed(&header_frame(protocol.encoding, &[], &message)),
+        match (protocol.framing, protocol.form) {
+            (Framing::Unframed, _) => message,
+            (Framing::Header, MessageForm::Packed(encoding)) => {
+                framed(&header_frame(encoding, &[], &message))
+            }
+            _ => framed(&message),
         }
     }
 
     /// Its bytes, deflated if that is to be so and the protocol can say it.
     pub(crate) fn sent(&self, protocol: Protocol, is_deflated: bool) -> Vec<u8> {
-        match protocol.framing {
-            Framing::Header if is_deflated => self.deflated(protocol.encoding),
+        match (protocol.framing, protocol.form) {
+            (Framing::Header, MessageForm::Packed(encoding)) if is_deflated => {
+                self.deflated(encoding)
+            }
             _ => self.bytes(protocol),
         }
     }
 
     /// Its bytes in a frame of THeader, deflated.
     pub(crate) fn deflated(&self, encoding: Encoding) -> Vec<u8> {
-        let message = self.bytes(Protocol { encoding, framing: Framing::Unframed });
+        let message = self.bytes(Protocol { form: encoding.into(), framing: Framing::Unframed });
         framed(&header_frame(encoding, &[1], &zlib_stored(&message)))
     }
 
     /// The bytes of its struct.
-    pub(crate) fn body(&self, encoding: Encoding) -> Vec<u8> {
+    pub(crate) fn body(&self, form: impl Into<MessageForm>) -> Vec<u8> {
         let body = |writer: &mut dyn FnMut()| writer();
         let mut binary = BinaryWriter::new(Strictness::Strict);
         let mut compact = CompactWriter::new();
-        match encoding {
-            Encoding::Binary => body(&mut || self.write_struct(&mut binary)),
-            Encoding::Compact => body(&mut || self.write_struct(&mut compact)),
+        match form.into() {
+            BINARY => body(&mut || self.write_struct(&mut binary)),
+            COMPACT => body(&mut || self.write_struct(&mut compact)),
+            MessageForm::Json => return self.struct_text(),
         }
         [binary.bytes(), compact.bytes()].concat()
     }
@@ -88,6 +99,26 @@ impl Said<'_> {
         writer.message(self.name.as_bytes(), self.kind, self.sequence_id).unwrap();
         self.write_struct(writer);
         writer.bytes().to_vec()
+    }
+
+    /// The message in JSON.
+    fn text(&self) -> Vec<u8> {
+        let header = format!("[1,\"{}\",{},{},", self.name, self.kind.0, self.sequence_id);
+        [header.as_bytes(), &self.struct_text(), b"]"].concat()
+    }
+
+    fn struct_text(&self) -> Vec<u8> {
+        let Some((id, bytes)) = &self.field else { return b"{}".to_vec() };
+        let mut text = format!("{{\"{id}\":{{\"str\":\"").into_bytes();
+        for byte in bytes {
+            match byte {
+                b'"' | b'\\' => text.extend([b'\\', *byte]),
+                0..0x20 => text.extend(format!("\\u{byte:04x}").bytes()),
+                _ => text.push(*byte),
+            }
+        }
+        text.extend(b"\"}}");
+        text
     }
 
     fn write_struct(&self, writer: &mut impl Write) {

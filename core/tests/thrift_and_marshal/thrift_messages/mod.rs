@@ -10,6 +10,7 @@ mod envelopes;
 mod gem;
 mod hostile;
 mod invent;
+mod json;
 mod known;
 mod nested;
 mod projections;

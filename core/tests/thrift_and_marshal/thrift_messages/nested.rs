@@ -364,7 +364,7 @@ fn columns_of_random_paths_through_random_messages_are_what_the_twin_finds() {
                 wanted.extend(expected(&inventor.schema, root, &projection, &raw));
             }
             let layout = MessageLayout {
-                encoding,
+                form: encoding.into(),
                 is_framed,
                 has_frame_headers: false,
                 limits: Limits::default(),
@@ -749,7 +749,7 @@ fn what_claims_more_than_it_has_is_refused_by_the_path_in_bounded_memory() {
             assert!(columns.batch().is_empty() && columns.batch().memory_bytes() < 1 << 20);
             for is_framed in [true, false] {
                 let layout = MessageLayout {
-                    encoding,
+                    form: encoding.into(),
                     is_framed,
                     has_frame_headers: false,
                     limits: Limits::default(),
@@ -791,7 +791,7 @@ fn rows_end_behind_the_message_that_makes_enough_of_them() {
     let mut columns = columns.with_bytes_max(1);
     columns.clear();
     let layout = MessageLayout {
-        encoding: Encoding::Binary,
+        form: Encoding::Binary.into(),
         is_framed: true,
         has_frame_headers: false,
         limits: Limits::default(),

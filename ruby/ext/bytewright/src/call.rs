@@ -1,11 +1,12 @@
 //! `Bytewright::Call`.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytewright::batch;
 use bytewright::host::{call_of_bytes, call_to_bytes};
 use bytewright::rpc::{Call, CallField, Methods};
-use bytewright::thrift::{StructId, Tape, TapeCursor, TapeValue as Read};
+use bytewright::thrift::{ProtocolResult, StructId, Tape, TapeCursor, TapeValue as Read};
 use magnus::{Error, RString, Ruby, TryConvert, Value, function, method, prelude::*};
 
 use crate::border::bytes_of;
@@ -49,28 +50,29 @@ impl CallObject {
     }
 
     fn arguments(ruby: &Ruby, this: &Self) -> Result<Option<Value>, Error> {
-        this.values(ruby, this.call.arguments.as_deref(), Methods::read_arguments)
+        this.values(ruby, Methods::read_arguments)
     }
 
     fn result(ruby: &Ruby, this: &Self) -> Result<Option<Value>, Error> {
-        this.values(ruby, this.call.result.as_deref(), Methods::read_result)
+        this.values(ruby, Methods::read_result)
     }
 
     /// A struct of the call as a Hash, if there is one that the IDL file knows.
     fn values(
         &self,
         ruby: &Ruby,
-        bytes: Option<&[u8]>,
-        read: impl FnOnce(&Methods, &Call, &mut Tape) -> bytewright::thrift::ProtocolResult<bool>,
+        read: impl for<'c> FnOnce(
+            &Methods,
+            &'c Call,
+            &mut Tape,
+        ) -> ProtocolResult<Option<Cow<'c, [u8]>>>,
     ) -> Result<Option<Value>, Error> {
-        let (Some(methods), Some(bytes)) = (&self.methods, bytes) else { return Ok(None) };
+        let Some(methods) = &self.methods else { return Ok(None) };
         let mut tape = Tape::new();
-        let is_read = read(methods, &self.call, &mut tape)
+        let read = read(methods, &self.call, &mut tape)
             .map_err(|error| to_ruby(ruby, &bytewright::Error::from(error)))?;
-        if !is_read {
-            return Ok(None);
-        }
-        let mut cursor = tape.cursor(bytes);
+        let Some(bytes) = read else { return Ok(None) };
+        let mut cursor = tape.cursor(&bytes);
         let value = cursor.value();
         Objects { ruby, methods }.value(&mut cursor, value).map(Some)
     }

@@ -50,7 +50,7 @@ module Bytewright
     class << self
       # @param klass [Class] a generated class
       # @param bytes [String] a message; what is behind it is not looked at
-      # @param protocol [:binary, :compact, :header] with :header a frame of THeader, with its length before it
+      # @param protocol [:binary, :compact, :header, :json] with :header a frame of THeader, with its length before it
       # @return [Object] an object of the class
       # @raise [FormatError, TruncatedError, LimitError] with the offset of what is wrong
       def decode(klass, bytes, protocol: :binary)
@@ -71,7 +71,7 @@ module Bytewright
       #
       # @param klass [Class] a generated class
       # @param messages [String, Pathname, IO] bytes, a file, or an object with read
-      # @param protocol [:binary, :compact, :header] with :header frames have headers of THeader
+      # @param protocol [:binary, :compact, :header, :json] with :header frames have headers of THeader
       # @param framed [Boolean] whether the messages are in frames
       # @yieldparam object [Object] one after the other
       # @return [Array, nil] the objects, where there is no block
@@ -95,7 +95,7 @@ module Bytewright
       # @param klass [Class] a generated class
       # @param messages [String, Pathname, IO] bytes, a file, or an object with read
       # @param paths [Array<Symbol, String>] as for pluck; without any, all fields are columns
-      # @param protocol [:binary, :compact, :header] as for {decode_many}
+      # @param protocol [:binary, :compact, :header, :json] as for {decode_many}
       # @param framed [Boolean] whether the messages are in frames, as for {decode_many}
       # @return [Columns]
       # @raise [FormatError, TruncatedError, LimitError] with the offset of what is wrong
@@ -141,7 +141,11 @@ module Bytewright
       end
 
       def factory(protocol)
-        protocol == :compact ? ::Thrift::CompactProtocolFactory.new : ::Thrift::BinaryProtocolFactory.new
+        case protocol
+        when :compact then ::Thrift::CompactProtocolFactory.new
+        when :json then ::Thrift::JsonProtocolFactory.new
+        else ::Thrift::BinaryProtocolFactory.new
+        end
       end
 
       # Yields bytes that begin with a message, where they begin in the input, and whether it ends behind them;

@@ -14,7 +14,7 @@ use std::cell::Cell;
 
 use bytewright::error::excerpt;
 use bytewright::thrift::{
-    Encoding, Limits, MessageLayout, ProtocolResult, ReadableMessage, StructId, Tape,
+    Encoding, Limits, MessageLayout, PackedMessage, ProtocolResult, ReadableMessage, StructId, Tape,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -37,8 +37,8 @@ thread_local! {
 
 /// Reads a message: an object of `cls`, a class that `load` made or a generated one of apache's compiler or thriftpy2.
 ///
-/// `data` is bytes or any other buffer; what is behind the message is not looked at. `protocol` is "binary", "compact", or "header":
-/// a frame of THeader, with its length before it.
+/// `data` is bytes or any other buffer; what is behind the message is not looked at. `protocol` is "binary", "compact",
+/// "json", or "header": a frame of THeader, with its length before it.
 /// Raises `FormatError`, `TruncatedError` or `LimitError`, with the offset of what is wrong.
 #[pyfunction]
 #[pyo3(signature = (cls, data, protocol = "binary"))]
@@ -50,7 +50,7 @@ pub(crate) fn thrift_decode<'py>(
     let py = cls.py();
     let layout = layout_named(py, protocol)?;
     let (codec, root) = codec_of(cls)?;
-    with_bytes(data, |bytes| object(py, &codec, root, &opened(py, layout, bytes)?))
+    with_bytes(data, |bytes| object(py, &codec, root, opened(py, layout, bytes)?))
 }
 
 /// Writes a message: the bytes of an object, in the order of its fields' ids.
@@ -95,7 +95,7 @@ pub(crate) fn thrift_pluck<'py>(
         })
         .collect();
     with_bytes(data, |bytes| {
-        let message = opened(py, layout, bytes)?;
+        let message = packed(py, &codec, root, opened(py, layout, bytes)?)?;
         let (bytes, start) = (&*message.bytes, message.offset);
         let read = |tape: &mut Tape| projection.pluck(message.encoding, bytes, layout.limits, tape);
         with_tape(py, start, read, |tape| {
@@ -114,14 +114,27 @@ fn opened<'a>(
     layout.open_first(bytes).map_err(|error| to_python(py, error.error()))
 }
 
+/// The message as bytes that are read.
+#[inline]
+fn packed<'a>(
+    py: Python<'_>,
+    codec: &ThriftCodec,
+    root: u32,
+    message: ReadableMessage<'a>,
+) -> PyResult<PackedMessage<'a>> {
+    let packed = message.packed(&codec.plan, StructId(root), Limits::default());
+    packed.map_err(|error| to_python(py, error.error()))
+}
+
 /// The object of a message.
 #[inline]
 fn object<'py>(
     py: Python<'py>,
     codec: &ThriftCodec,
     root: u32,
-    message: &ReadableMessage<'_>,
+    message: ReadableMessage<'_>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let message = packed(py, codec, root, message)?;
     let (bytes, start) = (&*message.bytes, message.offset);
     let read = |tape: &mut Tape| {
         let decoded =
@@ -180,18 +193,11 @@ fn copied<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
 /// The layout of messages in a protocol that is read.
 #[inline]
 fn layout_named(py: Python<'_>, protocol: &str) -> PyResult<MessageLayout> {
-    let (encoding, has_frame_headers) = match protocol {
-        "binary" => (Encoding::Binary, false),
-        "compact" => (Encoding::Compact, false),
-        "header" => (Encoding::Binary, true),
-        other => {
-            let found = excerpt(other);
-            let expected = "\"binary\", \"compact\" or \"header\"";
-            let message = format!("expected protocol to be {expected}, found {found:?}");
-            return Err(argument(py, message));
-        }
-    };
-    Ok(MessageLayout { encoding, is_framed: true, has_frame_headers, limits: Limits::default() })
+    MessageLayout::named(protocol).ok_or_else(|| {
+        let found = excerpt(protocol);
+        let expected = "\"binary\", \"compact\", \"header\" or \"json\"";
+        argument(py, format!("expected protocol to be {expected}, found {found:?}"))
+    })
 }
 
 /// The encoding of a message that is written.

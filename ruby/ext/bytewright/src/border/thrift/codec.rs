@@ -6,8 +6,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use bytewright::thrift::{
-    Encoding, FieldSchema, Limits, MessageLayout, NarrowVarint, PATHS_MAX, Plan, Projection,
-    StructId, StructKind, ThriftSchema, Type, WireType,
+    Encoding, FieldSchema, Limits, MessageForm, MessageLayout, NarrowVarint, PATHS_MAX, Plan,
+    Projection, StructId, StructKind, ThriftSchema, Type, WireType,
 };
 use magnus::rb_sys::AsRawValue;
 use magnus::value::{Opaque, ReprValue};
@@ -376,15 +376,15 @@ fn pin(ruby: &Ruby, module: Value) {
 /// `:binary` or `:compact`, of a message that is written.
 pub(crate) fn encoding_named(ruby: &Ruby, given: Value) -> Result<Encoding, Error> {
     let layout = layout_named(ruby, given)?;
-    match layout.has_frame_headers {
-        false => Ok(layout.encoding),
-        true => Err(refusal(ruby, ruby.exception_arg_error(), given, |found| {
+    match layout.form {
+        MessageForm::Packed(encoding) if !layout.has_frame_headers => Ok(encoding),
+        _ => Err(refusal(ruby, ruby.exception_arg_error(), given, |found| {
             format!("expected the protocol :binary or :compact, found {found}")
         })),
     }
 }
 
-/// The layout of messages in `:binary`, `:compact` or `:header`, which is named by itself or in the keywords of a method.
+/// The layout of messages in `:binary`, `:compact`, `:header` or `:json`, which is named by itself or in the keywords of a method.
 pub(crate) fn layout_named(ruby: &Ruby, given: Value) -> Result<MessageLayout, Error> {
     let mut named = given;
     if let Some(keywords) = RHash::from_value(given) {
@@ -399,17 +399,11 @@ pub(crate) fn layout_named(ruby: &Ruby, given: Value) -> Result<MessageLayout, E
         named = found.unwrap_or_else(|| ruby.to_symbol("binary").as_value());
     }
     let name = Symbol::from_value(named).map(|symbol| symbol.name().map(|name| name.into_owned()));
-    let (encoding, has_frame_headers) = match name.transpose()?.as_deref() {
-        Some("binary") => (Encoding::Binary, false),
-        Some("compact") => (Encoding::Compact, false),
-        Some("header") => (Encoding::Binary, true),
-        _ => {
-            return Err(refusal(ruby, ruby.exception_arg_error(), named, |found| {
-                format!("expected the protocol :binary, :compact or :header, found {found}")
-            }));
-        }
-    };
-    Ok(MessageLayout { encoding, is_framed: true, has_frame_headers, limits: Limits::default() })
+    name.transpose()?.as_deref().and_then(MessageLayout::named).ok_or_else(|| {
+        refusal(ruby, ruby.exception_arg_error(), named, |found| {
+            format!("expected the protocol :binary, :compact, :header or :json, found {found}")
+        })
+    })
 }
 
 /// Defines the class, and what reads and writes by it.

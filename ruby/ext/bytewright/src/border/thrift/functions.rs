@@ -4,8 +4,8 @@ use std::ffi::{CStr, c_int};
 use std::hint::black_box;
 
 use bytewright::thrift::{
-    DEPTH_USUAL, Encoding, Limits, MessageLayout, ProtocolError, ProtocolErrorKind, ProtocolResult,
-    ReadableMessage, ThriftFrame,
+    DEPTH_USUAL, Encoding, Limits, MessageForm, MessageLayout, ProtocolError, ProtocolErrorKind,
+    ProtocolResult, ReadableMessage, StructId, ThriftFrame,
 };
 use magnus::Error;
 use magnus::rb_sys::AsRawValue;
@@ -46,10 +46,10 @@ fn refuse_at(error: ProtocolError, start: u64) -> ! {
     })
 }
 
-/// A message that is read: its encoding, the string that has it, where it begins there and in the input, and its length.
+/// A message that is read: its form, the string that has it, where it begins there and in the input, and its length.
 #[derive(Clone, Copy)]
 struct OpenedMessage {
-    encoding: Encoding,
+    form: MessageForm,
     string: VALUE,
     offset: usize,
     start: u64,
@@ -63,9 +63,9 @@ impl OpenedMessage {
     /// As for [`read`](super::methods::read).
     #[inline]
     unsafe fn of(layout: MessageLayout, string: VALUE) -> Self {
-        let encoding = layout.encoding;
+        let form = layout.form;
         if !layout.has_frame_headers {
-            return OpenedMessage { encoding, string, offset: 0, start: 0, len_max: usize::MAX };
+            return OpenedMessage { form, string, offset: 0, start: 0, len_max: usize::MAX };
         }
         // SAFETY: as the caller promises; nothing of Ruby's runs while the bytes are looked at.
         unsafe {
@@ -87,10 +87,10 @@ impl OpenedMessage {
         frame: (usize, usize),
         start: u64,
     ) -> Self {
-        let (encoding, (offset, len_max)) = (layout.encoding, frame);
+        let (form, (offset, len_max)) = (layout.form, frame);
         let start = start + offset as u64;
         if !layout.has_frame_headers {
-            return OpenedMessage { encoding, string, offset, start, len_max };
+            return OpenedMessage { form, string, offset, start, len_max };
         }
         // SAFETY: as the caller promises; nothing of Ruby's runs while the bytes are looked at.
         unsafe {
@@ -105,21 +105,53 @@ impl OpenedMessage {
         or_raise(move |ruby| {
             let opened = opened.map_err(|error| to_ruby(ruby, error.error()))?;
             let string = ruby.str_from_slice(&opened.bytes).as_raw();
-            let (encoding, start) = (opened.encoding, opened.offset);
-            Ok(OpenedMessage { encoding, string, offset: 0, start, len_max: usize::MAX })
+            let (form, start) = (opened.form, opened.offset);
+            Ok(OpenedMessage { form, string, offset: 0, start, len_max: usize::MAX })
         })
     }
 
-    fn source(self, limits: Limits) -> Source {
-        let OpenedMessage { encoding, string, offset, len_max, .. } = self;
-        Source { encoding, string, offset, len_max, limits, target: NIL }
+    /// The message as bytes that are read; those of a text are in a string of their own.
+    ///
+    /// # Safety
+    /// As for [`read`](super::methods::read); the string is one of Ruby's.
+    #[inline]
+    unsafe fn source(self, codec: &Codec) -> Source {
+        let (OpenedMessage { string, offset, len_max, .. }, target) = (self, NIL);
+        let limits = codec.compat.limits();
+        match self.form {
+            MessageForm::Packed(encoding) => {
+                Source { encoding, string, offset, len_max, limits, target }
+            }
+            // SAFETY: as the caller promises.
+            MessageForm::Json => unsafe { self.transcoded(codec, limits) },
+        }
+    }
+
+    /// # Safety
+    /// As for [`Self::source`].
+    #[cold]
+    unsafe fn transcoded(self, codec: &Codec, limits: Limits) -> Source {
+        or_raise(|ruby| {
+            // SAFETY: as the caller promises; nothing of Ruby's runs while the bytes are looked at.
+            let text = unsafe { bytes(self.string) }.get(self.offset..).unwrap_or_default();
+            let text = text.get(..self.len_max).unwrap_or(text);
+            let (form, offset) = (self.form, self.start);
+            let message = ReadableMessage { form, offset, bytes: text.into() };
+            let packed = message.packed(&codec.plan, StructId(0), limits);
+            let packed = packed.map_err(|error| to_ruby(ruby, error.error()))?;
+            black_box(self.string);
+            let string = ruby.str_from_slice(&packed.bytes).as_raw();
+            let (encoding, len_max, target) = (packed.encoding, usize::MAX, NIL);
+            Ok(Source { encoding, string, offset: 0, len_max, limits, target })
+        })
     }
 
     /// The name of its protocol, for the gem.
     fn protocol(self) -> VALUE {
-        let name = match self.encoding {
-            Encoding::Binary => names().binary,
-            Encoding::Compact => names().compact,
+        let name = match self.form {
+            MessageForm::Packed(Encoding::Binary) => names().binary,
+            MessageForm::Packed(Encoding::Compact) => names().compact,
+            MessageForm::Json => names().json,
         };
         // SAFETY: these names are symbols for as long as the process.
         unsafe { rb_sys::rb_id2sym(name) }
@@ -148,7 +180,7 @@ unsafe fn layout_given(given: VALUE) -> MessageLayout {
 /// The layout of messages in frames, without headers of THeader.
 fn layout_of(encoding: Encoding) -> MessageLayout {
     let limits = Limits::default();
-    MessageLayout { encoding, is_framed: true, has_frame_headers: false, limits }
+    MessageLayout { form: encoding.into(), is_framed: true, has_frame_headers: false, limits }
 }
 
 /// The encoding that a program names.
@@ -250,7 +282,7 @@ pub(super) unsafe extern "C" fn decode_one(
         };
         let opened =
             OpenedMessage { string: super::super::tables::string(opened.string), ..opened };
-        let source = opened.source(held.compat.limits());
+        let source = opened.source(&held);
         match decode(&held, source, |_| {}) {
             Decoded::Object(object) => {
                 held.keep();
@@ -280,7 +312,7 @@ pub(super) unsafe extern "C" fn pluck_one(
         }
         let held = codec_to_pluck(*arguments);
         let opened = OpenedMessage::of(layout, super::super::tables::string(*arguments.add(1)));
-        let source = opened.source(held.compat.limits());
+        let source = opened.source(&held);
         let paths = std::slice::from_raw_parts(arguments.add(2), given - 2);
         let plucked = or_raise(|ruby| {
             let paths = std::slice::from_raw_parts(paths.as_ptr().cast(), paths.len());
@@ -388,13 +420,14 @@ pub(super) unsafe extern "C" fn each_message(
                 offset = begin + len;
                 continue;
             };
-            match decode(&held, opened.source(held.compat.limits()), |_| {}) {
+            let source = opened.source(&held);
+            match decode(&held, source, |_| {}) {
                 Decoded::Object(object) => rb_sys::rb_yield(object),
                 Decoded::Raised(state) => resume(state),
                 Decoded::Refused(error) => refuse_at(error, opened.start),
             };
             held.keep();
-            black_box((string, opened.string));
+            black_box((string, source.string));
             offset = begin + len;
         }
     }
