@@ -14,7 +14,7 @@ from ._listing import Selection
 from ._session import Settings, bytes_of
 
 _ROWS = ("packets", "flows", "calls", "messages", "damage", "entries")
-_PROTOCOLS = ("binary", "compact")
+_PROTOCOLS = ("binary", "compact", "header", "json")
 _MODES = ("permissive", "failfast")
 #: Options of the core that a reader takes: the mode says what becomes of damage; Spark has filters of its own.
 _CAPTURE = set(CAPTURE) - {"damage"}

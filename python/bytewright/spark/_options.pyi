@@ -14,7 +14,7 @@ class Options:
     pushdown: bool
     idl: str | None
     type: str | None
-    protocol: Literal["binary", "compact"]
+    protocol: Literal["binary", "compact", "header", "json"]
     framed: bool
     asked_bytes: int | None
     split_bytes: int

@@ -39,8 +39,9 @@ class CaptureSource(DataSource):
     - `ignoreCorruptFiles`, `ignoreMissingFiles`, `pathGlobFilter`, `recursiveFileLookup`, `modifiedAfter`, `modifiedBefore`, `timeZone`,
       `maxFilesPerTrigger`: those of Spark's own file sources. The first says the `mode`.
     - `idl`, `type`, `protocol`, `framed`: of messages. The path of an IDL file that each worker has, or its text; the struct of it that
-      the messages are; "binary" or "compact"; and "false" if no length comes before each. `columns` are paths, as for
-      `bytewright.thrift.columns`, and all fields of the struct where none is named: of others nothing is decoded.
+      the messages are; "binary", "compact", "header" (frames of THeader) or "json"; and "false" if no length comes before each.
+      `columns` are paths, as for `bytewright.thrift.columns`, and all fields of the struct where none is named: of others nothing is
+      decoded.
     - `split_bytes`: bytes of captures for each task, in place of what the session says of files (spark.sql.files.maxPartitionBytes).
       Packets of larger captures are read in parts of this size if they have an index or are plain pcap files, whose records the driver
       looks for then; without the option, of plain pcap files from 256 MiB on.

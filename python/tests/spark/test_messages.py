@@ -7,7 +7,9 @@ the failure.
 import gzip
 import pathlib
 import random
+import struct
 import sys
+import zlib
 
 import pyarrow
 import pytest
@@ -67,6 +69,35 @@ def test_messages_of_random_schemas_are_the_columns_of_arrow(spark, tmp_path):
         assert [{name: schema.alike(row[name], of) for name, of in schema.fields} for row in rows] == expected, (seed, schema.idl)
 
 
+def header_frame(message, protocol, is_deflated):
+    """A frame of THeader with a message."""
+    transforms = [1] if is_deflated else []
+    header = bytes([{"binary": 0, "compact": 2}[protocol], len(transforms), *transforms])
+    header += bytes(-len(header) % 4)
+    payload = zlib.compress(message) if is_deflated else message
+    return struct.pack(">HHiH", 0x0FFF, 0, 7, len(header) // 4) + header + payload
+
+
+def test_messages_in_frames_with_headers_say_their_protocol(spark, tmp_path):
+    messages = [LOGS.Log(time=time) for time in range(20)]
+    kinds = [(protocol, is_deflated) for protocol in ("binary", "compact") for is_deflated in (False, True)] * 5
+    frames = [header_frame(thrift.encode(each, kind[0]), *kind) for each, kind in zip(messages, kinds, strict=True)]
+    (tmp_path / "frames").write_bytes(thrift_messages.framed(frames))
+    rows = read(spark, [tmp_path / "frames"], protocol="header", columns="time").collect()
+    assert sorted(row.time for row in rows) == list(range(20))
+
+
+def test_messages_in_json_are_a_line_each_or_in_frames(spark, tmp_path):
+    texts = [f'{{"1":{{"i64":{time}}},"2":{{"lst":["rec",1,{{"1":{{"str":"t{time}"}}}}]}}}}'.encode() for time in range(20)]
+    (tmp_path / "lines.gz").write_bytes(gzip.compress(b"\n".join(texts)))
+    (tmp_path / "frames").write_bytes(thrift_messages.framed(texts))
+    for name, framed in (("lines.gz", "false"), ("frames", "true")):
+        rows = read(spark, [tmp_path / name], protocol="json", framed=framed, columns="time,tags[].name").collect()
+        assert sorted(map(tuple, rows)) == [(time, f"t{time}") for time in range(20)]
+    (tmp_path / "cut").write_bytes(b"\n".join(texts)[:-1])
+    assert read(spark, [tmp_path / "cut"], protocol="json", framed="false").count() == 19
+
+
 def test_columns_are_paths_and_the_file(spark, tmp_path):
     for place in range(2):
         (tmp_path / f"{place}.bin.gz").write_bytes(gzip.compress(framed(range(place * 10, place * 10 + 10))))
@@ -104,7 +135,8 @@ def test_files_that_come_into_a_folder_are_read_once(spark, tmp_path):
 @pytest.mark.parametrize("options,message", [
     ({"type": "Lag"}, r"expected type to be a struct of the IDL \(Log, Tag\), found Lag"),
     ({"columns": "tagz"}, "tagz"),
-    ({"protocol": "json"}, "expected protocol to be binary or compact, found json"),
+    ({"protocol": "text"}, "expected protocol to be binary, compact, header or json, found text"),
+    ({"protocol": "header", "framed": "false"}, "expected messages in frames with the protocol header"),
     ({"rows": "packets"}, "expected framed beside rows=messages, found it beside rows=packets"),
     ({"idl": "no such file"}, "no such file"),
 ])  # fmt: skip
