@@ -135,7 +135,8 @@ fn print_methods(
     // A file that cannot be made is told before the captures are read.
     let Some(rows) = method_rows(args, session)? else { return Ok(()) };
     let mut summed = Summed(CallSummary::new());
-    let question = CallQuestion { methods, keeps_structs: false, condition };
+    let method = args.service.options.method.clone();
+    let question = CallQuestion { methods, condition, method, ..CallQuestion::default() };
     ask(args, captures, question, &mut summed, session)?;
     print_sums(summed.0.into_sorted(), rows, args, session)
 }
@@ -235,7 +236,8 @@ fn print_calls(
     };
     let Some(rows) = rows(question.schema(), args, session)? else { return Ok(()) };
     let condition = question.take_condition();
-    let calls = CallQuestion { keeps_structs: methods.is_some(), methods, condition };
+    let method = args.service.options.method.clone();
+    let calls = CallQuestion { condition, method, ..methods.into() };
     let mut printed = Printed { question, rows, tape: Tape::new() };
     ask(args, captures, calls, &mut printed, session)?;
     printed.question.finish(&mut printed.rows, &mut session.output)?;

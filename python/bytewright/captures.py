@@ -109,9 +109,10 @@ class Capture(OpenFile, Questions, _bytewright.Capture):
     def calls(self, *fields, **options):
         """The Thrift calls in the TCP connections as `Rows`, on any port. Iterating gives each `Call` when its answer has come.
 
-        `options` are those of `bytewright.options.CALLS`. With the IDL file `idl` of the service only its methods are given;
+        `options` are those of `bytewright.options.CALLS` and `CALL_COLUMNS`. With the IDL file `idl` of the service only its methods are given;
         `service` chooses one where the file has several, and `include` names folders to look for files that it includes.
-        `where` is a condition on calls.
+        `where` is a condition on calls, and `method` takes those of one method. With `arguments` as well, behind the columns of the calls
+        are `arguments` and `result` of that method, as structs.
         """
         return Rows._calls([self], list(fields), **options)
 

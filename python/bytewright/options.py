@@ -51,6 +51,12 @@ None is an option that is not given.
 - `service`: Name of the service, where the IDL file has several.
 - `include`: Folders to search for files that the IDL file includes.
 - `where`: A condition on calls, in the words of the command's --where; others are left out.
+- `method`: Name of a method, without its service; calls of others are left out.
+
+`CALL_COLUMNS`: columns of Thrift calls
+
+- `arguments`: Columns arguments and result behind those of the calls: structs as the IDL file has them, of the calls of
+  one method.
 
 `SUMS`: adding packets up
 
@@ -181,6 +187,10 @@ CALLS = {
     "service": None,
     "include": None,
     "where": None,
+    "method": None,
+}
+CALL_COLUMNS = {
+    "arguments": False,
 }
 SUMS = {
     "by": None,

@@ -9,6 +9,7 @@ PACKETS: dict[str, Any]
 COUNTS: dict[str, Any]
 FLOWS: dict[str, Any]
 CALLS: dict[str, Any]
+CALL_COLUMNS: dict[str, Any]
 SUMS: dict[str, Any]
 EXPORT: dict[str, Any]
 PARQUET: dict[str, Any]
@@ -59,6 +60,10 @@ class _CallsOptions(TypedDict, total=False):
     service: str | None
     include: Iterable[str | PathLike[str]] | None
     where: str | None
+    method: str | None
+
+class _CallColumnsOptions(TypedDict, total=False):
+    arguments: bool | None
 
 class _SumsOptions(TypedDict, total=False):
     by: str | Iterable[str] | None

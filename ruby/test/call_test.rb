@@ -55,6 +55,12 @@ class CallTest < TestCase
     assert_raises(Errno::ENOENT) { open_capture(WAREHOUSE).calls(idl: "no.thrift") {} }
   end
 
+  def test_a_method_gives_its_own_calls_only
+    capture = open_capture(WAREHOUSE)
+    found = capture.calls(method: "find").to_a
+    assert_equal([%w[find], capture.calls.count { |call| call.method_name == "find" }], [found.map(&:method_name).uniq, found.size])
+  end
+
   def test_leaving_early_ends_the_pass_and_others_have_none
     capture = open_capture(WAREHOUSE)
     assert_equal(1, capture.calls.first(1).size)

@@ -16,6 +16,7 @@ use super::{ColumnsArgs, Format, Jobs, QuestionArgs, Selection, Units};
 /// in frames of THeader, or neither. Several files are one run: a connection may continue in the next file.
 #[derive(Debug, ArgGroup)]
 #[command(mut_arg("idl", |idl| idl.conflicts_with_all(["into", "from"])))]
+#[command(mut_arg("method", |method| method.conflicts_with_all(["into", "from"])))]
 #[command(mut_arg("service", |service| service.requires("idl")))]
 #[command(mut_arg("include", |include| include.requires("idl")))]
 pub(crate) struct RpcArgs {

@@ -81,6 +81,12 @@ fn calls_are_printed_one_by_one_with_values_by_an_idl_file() {
     ] {
         assert!(json.contains(values), "{values}");
     }
+    let one = ["--method", "reserve", "--json"];
+    let sums = folder.run(&[&["rpc", &capture][..], &one].concat()).stdout_of_success();
+    assert!(sums.contains(r#""method":"reserve""#) && sums.lines().count() == 1, "{sums}");
+    let calls = folder.run(&[&["rpc", &capture, "--calls"][..], &one].concat());
+    let is_of = |line: &str| line.contains(r#""method":"reserve""#);
+    assert!(calls.stdout_of_success().lines().all(is_of));
     // A service has its own methods and those of the services that it extends.
     let args = ["rpc", &capture, "--csv", "--idl", &idl, "--service", "Catalog"];
     assert_eq!(names(&folder.run(&args).stdout_of_success()), ["find", "search"]);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{CallBatches, load_methods};
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
 use crate::query::Condition;
-use crate::rpc::{Call, CallField, Methods, RpcOptions};
+use crate::rpc::{Call, CallField, CallStructs, Methods, RpcOptions};
 use crate::{Error, ErrorKind, Result};
 
 /// Thrift calls that are asked for.
@@ -18,6 +18,10 @@ pub struct CallQuestion {
     pub keeps_structs: bool,
     /// The condition that calls meet, over the fields of [`CallField::SCHEMA`].
     pub condition: Option<Condition>,
+    /// The method whose calls alone are meant, where there is one.
+    pub method: Option<String>,
+    /// The columns of what its calls carry, behind those of the calls.
+    pub structs: Option<Arc<CallStructs>>,
 }
 
 impl CallQuestion {
@@ -29,6 +33,9 @@ impl CallQuestion {
 
     /// Leaves out the calls that are not told.
     pub(super) fn retain(&self, calls: &mut Vec<Call>) {
+        if let Some(method) = &self.method {
+            calls.retain(|call| call.bare_method() == method);
+        }
         if let Some(condition) = &self.condition {
             calls.retain(|call| condition.holds(|place| call.value_at(place)));
         }
@@ -37,7 +44,7 @@ impl CallQuestion {
 
 impl From<Option<Arc<Methods>>> for CallQuestion {
     fn from(methods: Option<Arc<Methods>>) -> Self {
-        CallQuestion { keeps_structs: methods.is_some(), methods, condition: None }
+        CallQuestion { keeps_structs: methods.is_some(), methods, ..CallQuestion::default() }
     }
 }
 
@@ -52,6 +59,53 @@ pub struct CallOptions {
     pub include: Vec<PathBuf>,
     /// The condition that calls meet, over the fields of [`CallField::SCHEMA`].
     pub condition: Option<Condition>,
+    /// The method whose calls are meant; those of all without one.
+    pub method: Option<String>,
+}
+
+/// Columns of what calls carry, as a program names them.
+#[derive(Debug, Clone, Default)]
+pub struct CallStructOptions {
+    /// True for columns of arguments and results.
+    pub arguments: bool,
+}
+
+impl CallStructOptions {
+    /// The question with these columns, where they are asked for.
+    ///
+    /// # Errors
+    /// `Argument` without an IDL file and a method, and those of [`CallStructs::new`].
+    pub fn ask(&self, question: CallQuestion) -> Result<CallQuestion> {
+        if !self.arguments {
+            return Ok(question);
+        }
+        let (Some(methods), Some(method)) = (&question.methods, &question.method) else {
+            let missing = if question.methods.is_none() { "idl" } else { "method" };
+            let message = format!(
+                "expected {missing} with arguments, whose columns are structs of one method, found none"
+            );
+            return Err(Error::new(ErrorKind::Argument, message));
+        };
+        let structs = Some(Arc::new(CallStructs::new(methods, method)?));
+        Ok(CallQuestion { structs, ..question })
+    }
+}
+
+impl NamedOptions for CallStructOptions {
+    const OPTIONS: &'static [OptionSpec] = &[OptionSpec {
+        name: "arguments",
+        kind: OptionKind::Flag,
+        default: "false",
+        summary: "Columns arguments and result behind those of the calls: structs as the IDL file has them, of the calls of one method",
+    }];
+
+    fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
+        match name {
+            "arguments" => self.arguments = setting.flag()?,
+            _ => return Err(not_in_table(name)),
+        }
+        Ok(())
+    }
 }
 
 impl CallOptions {
@@ -60,7 +114,7 @@ impl CallOptions {
     /// # Errors
     /// `Argument` for what needs an IDL file and has none; those of [`load_methods`].
     pub fn load(self) -> Result<CallQuestion> {
-        let CallOptions { idl, service, include, condition } = self;
+        let CallOptions { idl, service, include, condition, method } = self;
         let methods = match idl {
             Some(idl) => Some(load_methods(&idl, &include, service.as_deref())?.into()),
             None if service.is_some() || !include.is_empty() => {
@@ -69,7 +123,8 @@ impl CallOptions {
             }
             None => None,
         };
-        Ok(CallQuestion { keeps_structs: methods.is_some(), methods, condition })
+        let keeps_structs = methods.is_some();
+        Ok(CallQuestion { methods, keeps_structs, condition, method, structs: None })
     }
 }
 
@@ -99,6 +154,12 @@ impl NamedOptions for CallOptions {
             default: "all",
             summary: "A condition on calls, in the words of the command's --where; others are left out",
         },
+        OptionSpec {
+            name: "method",
+            kind: OptionKind::Text,
+            default: "all",
+            summary: "Name of a method, without its service; calls of others are left out",
+        },
     ];
 
     fn set(&mut self, name: &str, setting: Setting) -> Result<()> {
@@ -109,6 +170,7 @@ impl NamedOptions for CallOptions {
             "where" => {
                 self.condition = Some(Condition::new(&setting.text()?, &CallField::SCHEMA)?);
             }
+            "method" => self.method = Some(setting.text()?),
             _ => return Err(not_in_table(name)),
         }
         Ok(())

@@ -31,7 +31,7 @@ mod summary;
 mod table_merge;
 
 pub use answer::{Answer, Answers};
-pub use call_question::{CallOptions, CallQuestion};
+pub use call_question::{CallOptions, CallQuestion, CallStructOptions};
 pub use calls::{CallBatches, CallsMerge, merge_calls};
 pub use count::{Counts, count_by};
 pub use cut::{CutTotals, cut};

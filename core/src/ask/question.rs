@@ -49,8 +49,12 @@ impl Question {
             Question::Flows(fields, _) => {
                 FlowField::SCHEMA.project(fields.iter().map(|field| *field as usize))
             }
-            Question::Calls(fields, _) => {
-                CallField::SCHEMA.project(fields.iter().map(|field| *field as usize))
+            Question::Calls(fields, calls) => {
+                let schema = CallField::SCHEMA.project(fields.iter().map(|field| *field as usize));
+                match &calls.structs {
+                    Some(structs) => schema.with(&structs.fields()),
+                    None => schema,
+                }
             }
             Question::CallsCarrying(columns, _) => {
                 CallColumn::schema().project(columns.iter().map(|column| column.place()))

@@ -184,8 +184,12 @@ impl Rows {
             (Answer::Flows(flows), Question::Flows(fields, _)) => {
                 Some(self.filled(&flows, fields, |flow, field| flow.value(field)))
             }
-            (Answer::Calls(calls, _), Question::Calls(fields, _)) => {
-                Some(self.filled(&calls, fields, |call, field| call.value(field)))
+            (Answer::Calls(calls, _), Question::Calls(fields, question)) => {
+                let mut batch = self.filled(&calls, fields, |call, field| call.value(field));
+                if let Some(structs) = &question.structs {
+                    structs.fill(&calls, &mut batch, fields.len());
+                }
+                Some(batch)
             }
             (Answer::Calls(calls, Some(methods)), Question::CallsCarrying(columns, _)) => {
                 Some(self.carrying(&calls, columns, &methods))

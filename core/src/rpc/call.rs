@@ -130,6 +130,11 @@ pub struct Call {
 }
 
 impl Call {
+    /// The method without a service before it, which it has where several share a connection.
+    pub fn bare_method(&self) -> &str {
+        self.method.rsplit(':').next().unwrap_or_default()
+    }
+
     /// Bytes of the structs that it has.
     pub fn struct_bytes(&self) -> usize {
         [&self.arguments, &self.result].into_iter().flatten().map(Vec::len).sum()

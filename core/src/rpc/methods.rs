@@ -125,9 +125,19 @@ impl Methods {
     }
 
     fn structs(&self, call: &Call) -> Option<(StructId, StructId)> {
-        // Where several services share a connection, the name of one stands before the method's.
-        let name = call.method.rsplit(':').next()?;
-        self.by_name.get(name).copied()
+        self.structs_of(call.bare_method())
+    }
+
+    /// The structs of arguments and of the result of a method.
+    pub(super) fn structs_of(&self, method: &str) -> Option<(StructId, StructId)> {
+        self.by_name.get(method).copied()
+    }
+
+    /// The names of the methods, in order.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.by_name.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        names
     }
 }
 

@@ -10,6 +10,7 @@
 //! recognised, nor is Thrift in HTTP or TLS.
 
 mod call;
+mod call_structs;
 mod conversation;
 mod deflated;
 mod field;
@@ -23,6 +24,7 @@ mod waiting;
 
 pub use crate::query::Histogram;
 pub use call::{Call, Framing, Outcome, Protocol};
+pub use call_structs::CallStructs;
 pub use conversation::{Rpc, RpcOptions};
 pub use field::{CallColumn, CallField, CarriedField, MethodField};
 pub use ledger::ByteCounts;

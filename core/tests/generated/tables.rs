@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use bytewright::ask::{
-    CallOptions, CountOptions, CutOptions, PacketOptions, QuestionSpec, SumOptions, ToldFlows,
+    CallOptions, CallStructOptions, CountOptions, CutOptions, PacketOptions, QuestionSpec,
+    SumOptions, ToldFlows,
 };
 use bytewright::batch::ExportOptions;
 use bytewright::export::OutputOptions;
@@ -76,6 +77,12 @@ const OPERATIONS: &[Operation] = &[
     Operation("COUNTS", "Counts", "Counting packets", &[CountOptions::OPTIONS]),
     Operation("FLOWS", "Flows", "Flows", &[FlowOptions::OPTIONS, ToldFlows::OPTIONS]),
     Operation("CALLS", "Calls", "Thrift calls", &[CallOptions::OPTIONS]),
+    Operation(
+        "CALL_COLUMNS",
+        "CallColumns",
+        "Columns of Thrift calls",
+        &[CallStructOptions::OPTIONS],
+    ),
     Operation("SUMS", "Sums", "Adding packets up", &[SumOptions::OPTIONS]),
     Operation("EXPORT", "Export", "Columns for other programs", &[ExportOptions::OPTIONS]),
     Operation(

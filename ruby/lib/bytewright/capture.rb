@@ -300,7 +300,7 @@ module Bytewright
 
     # Finds the Thrift calls in the capture's TCP connections: Binary and Compact, framed or not, on any port.
     #
-    # @param options those of {Options::CALLS}: idl, service, include and where; with an IDL file calls of its service only are given,
+    # @param options those of {Options::CALLS}: idl, service, include, where and method; with an IDL file calls of its service only are given,
     #   with their arguments and results
     # @yieldparam call [Call] each call, when its answer has come; those without one at the end of their connections
     # @return [Capture, Enumerator] self, or an enumerator of the calls

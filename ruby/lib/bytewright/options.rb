@@ -85,11 +85,21 @@ module Bytewright
     # - +service+: Name of the service, where the IDL file has several.
     # - +include+: Folders to search for files that the IDL file includes.
     # - +where+: A condition on calls, in the words of the command's --where; others are left out.
+    # - +method+: Name of a method, without its service; calls of others are left out.
     CALLS = {
       idl: nil,
       service: nil,
       include: nil,
-      where: nil
+      where: nil,
+      method: nil
+    }.freeze
+
+    # Columns of Thrift calls.
+    #
+    # - +arguments+: Columns arguments and result behind those of the calls: structs as the IDL file has them, of the
+    #   calls of one method.
+    CALL_COLUMNS = {
+      arguments: false
     }.freeze
 
     # Adding packets up.

@@ -34,7 +34,7 @@ impl bw_idl {
             (path(idl.path)?, text_or_none(idl.service, "a service")?, idl.include.paths()?)
         };
         let (idl, service) = (Some(file.to_owned()), service.map(str::to_owned));
-        Ok(CallOptions { idl, service, include, condition: None })
+        Ok(CallOptions { idl, service, include, ..CallOptions::default() })
     }
 
     /// The file with all that it includes.

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use bytewright::ask::load_idl;
-use bytewright::rpc::{CarriedField, Framing, Methods, Protocol, RpcOptions};
+use bytewright::batch::json::RowWriter;
+use bytewright::batch::{Batch, Schema, Value};
+use bytewright::rpc::{Call, CallStructs, CarriedField, Framing, Methods, Protocol, RpcOptions};
 use bytewright::thrift::idl::IdlOptions;
 use bytewright::thrift::{MessageForm, Tape};
 
@@ -16,9 +18,7 @@ const FAILURE: &[u8] = br#"[1,"audit",3,9,{"1":{"str":"none"},"2":{"i32":1}}]"#;
 
 #[test]
 fn arguments_and_results_are_read_by_the_idl_however_they_are_cut() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/warehouse.thrift");
-    let document = load_idl(&path, &[], IdlOptions::default()).unwrap();
-    let methods = Methods::new(&document, Some("NextStore")).unwrap();
+    let methods = methods();
     let mut tape = Tape::new();
     let expected = [
         (r#"{"name":"tea","size":2}"#, r#"{"success":{"base64":"AP8="}}"#, "returned"),
@@ -51,6 +51,43 @@ fn arguments_and_results_are_read_by_the_idl_however_they_are_cut() {
             }
         }
     }
+}
+
+/// The columns of structs of calls, a line of JSON for each.
+fn rows_of_structs(methods: &Methods, method: &str, calls: &[Call]) -> Vec<String> {
+    let structs = CallStructs::new(methods, method).unwrap();
+    let mut batch = Batch::new(Schema::new("calls", structs.fields()));
+    calls.iter().for_each(|_| batch.push_row(|_| Value::Null));
+    structs.fill(calls, &mut batch, 0);
+    let mut text = Vec::new();
+    RowWriter::new(batch.schema()).push_batch(&mut text, &batch);
+    String::from_utf8(text).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn arguments_and_results_become_columns_of_structs_and_what_does_not_fit_null() {
+    let methods = methods();
+    let talk = Talk::new()
+        .there(CALL)
+        .back(ANSWER)
+        // What is no base64 does not fit the IDL file, and a failure has no result of the method.
+        .there(CALL)
+        .back(br#"[1,"picture",2,7,{"0":{"str":"*"}}]"#)
+        .there(CALL)
+        .back(br#"[1,"picture",3,7,{"1":{"str":"none"}}]"#);
+    let calls = talk.calls_with(RpcOptions { keeps_messages: true, ..RpcOptions::default() });
+    let arguments = r#"{"arguments":{"name":"tea","size":2},"result":"#;
+    let expected = [r#"{"success":{"base64":"AP8="}}}"#, "null}", "null}"];
+    let expected = expected.map(|result| format!("{arguments}{result}"));
+    assert_eq!(rows_of_structs(&methods, "picture", &calls), expected);
+    let error = CallStructs::new(&methods, "paint").unwrap_err().to_string();
+    assert!(error.contains("expected a method of the service (audit, find, log, "), "{error}");
+}
+
+fn methods() -> Methods {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/warehouse.thrift");
+    let document = load_idl(&path, &[], IdlOptions::default()).unwrap();
+    Methods::new(&document, Some("NextStore")).unwrap()
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 
 use bytewright::ask::{
-    Answer, CallOptions, FlowQuestion, PacketOptions, Question, QuestionSpec, ToldFlows,
+    Answer, CallOptions, CallStructOptions, FlowQuestion, PacketOptions, Question, QuestionSpec,
+    ToldFlows,
 };
 use bytewright::batch::arrow::{ArrowSchema, Layout};
 use bytewright::batch::{self, ExportOptions, RowOrigin, Schema};
@@ -233,8 +234,11 @@ impl Rows {
         fields: Vec<String>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Rows> {
-        let settings = settings(py, &[CallOptions::OPTIONS, CaptureOptions::OPTIONS], options)?;
+        let tables = &[CallOptions::OPTIONS, CallStructOptions::OPTIONS, CaptureOptions::OPTIONS];
+        let settings = settings(py, tables, options)?;
         let calls = load_calls(py, raised(py, settings.take())?)?;
+        let structs: CallStructOptions = raised(py, settings.take())?;
+        let calls = raised(py, structs.ask(calls))?;
         let question = Question::Calls(call_fields(py, &fields)?, calls);
         Rows::of(py, &sources, question, capture_options(py, &settings)?)
     }
