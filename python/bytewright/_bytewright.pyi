@@ -620,10 +620,10 @@ class Flow:
         """Address of the other side."""
     @property
     def src_port(self) -> int | None:
-        """The initiator's port of TCP, UDP or SCTP; null for other protocols and later fragments."""
+        """The initiator's port of TCP, UDP or SCTP; null for other protocols and fragments without their first one."""
     @property
     def dst_port(self) -> int | None:
-        """The other side's port of TCP, UDP or SCTP; null for other protocols and later fragments."""
+        """The other side's port of TCP, UDP or SCTP; null for other protocols and fragments without their first one."""
     @property
     def proto(self) -> int:
         """Protocol number after IP and its extension headers (IANA: 6 TCP, 17 UDP)."""

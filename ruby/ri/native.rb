@@ -588,14 +588,14 @@ module Bytewright
     # :call-seq:
     #   src_port() -> Integer?
     #
-    # The initiator's port of TCP, UDP or SCTP; null for other protocols and later fragments.
+    # The initiator's port of TCP, UDP or SCTP; null for other protocols and fragments without their first one.
 
     ##
     # :method: dst_port
     # :call-seq:
     #   dst_port() -> Integer?
     #
-    # The other side's port of TCP, UDP or SCTP; null for other protocols and later fragments.
+    # The other side's port of TCP, UDP or SCTP; null for other protocols and fragments without their first one.
 
     ##
     # :method: proto

@@ -10,8 +10,8 @@ record_fields! { "A field of a flow." "flows" FlowField {
     Ts "ts" optional DataType::TimeNs, "Time of the earliest packet, nanoseconds since 1970-01-01 00:00 UTC; null where the capture keeps none.";
     SrcIp "src_ip" required DataType::Address, "Address of the initiator, the side that sent the first packet seen.";
     DstIp "dst_ip" required DataType::Address, "Address of the other side.";
-    SrcPort "src_port" optional DataType::U16, "The initiator's port of TCP, UDP or SCTP; null for other protocols and later fragments.";
-    DstPort "dst_port" optional DataType::U16, "The other side's port of TCP, UDP or SCTP; null for other protocols and later fragments.";
+    SrcPort "src_port" optional DataType::U16, "The initiator's port of TCP, UDP or SCTP; null for other protocols and fragments without their first one.";
+    DstPort "dst_port" optional DataType::U16, "The other side's port of TCP, UDP or SCTP; null for other protocols and fragments without their first one.";
     Proto "proto" required DataType::Enumeration(&PROTOCOLS), "Protocol number after IP and its extension headers (IANA: 6 TCP, 17 UDP).";
     Packets "packets" required DataType::U64, "Packets from the initiator.";
     Bytes "bytes" required DataType::U64, "Bytes of the frames from the initiator, as on the wire.";

@@ -2,13 +2,14 @@
 //!
 //! A [`FlowTable`] takes packets and keeps one compact record per conversation, both directions in
 //! one. Flows that ended leave it as [`Flow`]s. It does not reassemble
-//! segments. IP fragments after the first count for a flow without ports. Where somebody asks for features, it counts
+//! segments. IP fragments count for the flow that the first one of their datagram tells. Where somebody asks for features, it counts
 //! them of each flow beside its record. A [`FlowEncoder`] writes flows in the words of other programs.
 
 mod chunks;
 mod features;
 mod field;
 mod formats;
+mod fragments;
 mod index;
 mod key_hash;
 mod options;

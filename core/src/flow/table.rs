@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use super::fragments::Fragments;
 use super::key_hash::Mix;
 use super::options::FlowOptions;
 use super::record::Flow;
 use super::records::{NO_TIME, Observation, Ordered, RECORDS_MAX, Records, Timeouts};
-use crate::packet::{Field, Key, Packet};
+use crate::packet::{Field, FieldSet, Key, Packet};
 
 /// Records looked at for every flow that begins, so that the idle ones leave faster than new ones
 /// come.
@@ -15,13 +16,14 @@ const SWEEP_PER_FLOW: usize = 2;
 /// Packets for each record of either version looked at.
 const PACKETS_PER_SWEEP: u64 = 8;
 
-/// Returns true if the packet has all that makes a flow.
-#[inline]
-fn has_flow(packet: &Packet) -> bool {
-    packet.has(Field::Proto) && packet.has(Field::SrcIp)
-}
+/// Fields that make a packet one of a flow.
+const MAKE_FLOW: FieldSet = FieldSet(Field::Proto.bit() | Field::SrcIp.bit());
 
-/// Open flows, one compact record each: at most 72 bytes for IPv4 and 96 for IPv6, all counted.
+/// Fields that tell a packet that nearly all are like: it has a flow, and is no fragment.
+const ARE_TOLD: FieldSet = MAKE_FLOW.union(FieldSet(Field::FragOffset.bit()));
+
+/// Open flows, one compact record each: at most 72 bytes for IPv4 and 96 for IPv6, all counted. A fragment counts for the
+/// flow that the first one of its datagram tells, if that came before.
 ///
 /// Flows end by the times of the packets, and by the clock where [`Self::end_idle`] is called: by a timeout,
 /// because their counter of packets is full (2^32), or because the table is. They are then kept for
@@ -31,6 +33,7 @@ pub struct FlowTable {
     v6: Records<[u8; 16]>,
     finished: Vec<Flow>,
     rules: Rules,
+    fragments: Fragments,
     /// Times at which no open flow has been idle for too long.
     quiet: Range<i64>,
     packets: u64,
@@ -55,6 +58,7 @@ impl FlowTable {
                 sweeps: options.idle_timeout.is_some(),
                 max_flows,
             },
+            fragments: Fragments::default(),
             features: !options.features.is_empty(),
             quiet: 0..0,
             packets: 0,
@@ -71,10 +75,17 @@ impl FlowTable {
     #[inline]
     pub fn add_frame(&mut self, packet: &Packet, captured: &[u8]) {
         self.packets += 1;
-        if !has_flow(packet) {
-            self.packets_without_flow += 1;
-            return;
-        }
+        let completed;
+        let packet = match packet.present.and(ARE_TOLD) == MAKE_FLOW {
+            true => packet,
+            false => match self.take_rare(packet) {
+                Some(packet) => {
+                    completed = packet;
+                    &completed
+                }
+                None => return,
+            },
+        };
         let observation = Observation {
             ts: if packet.has(Field::Ts) { packet.ts.max(NO_TIME + 1) } else { NO_TIME },
             length: packet.length,
@@ -98,6 +109,17 @@ impl FlowTable {
         if self.packets.is_multiple_of(PACKETS_PER_SWEEP) && self.rules.sweeps {
             self.sweep(observation.ts);
         }
+    }
+
+    /// Answers a fragment with what is known of its flow. Another packet is of none, and is counted.
+    #[cold]
+    #[inline(never)]
+    fn take_rare(&mut self, packet: &Packet) -> Option<Packet> {
+        if packet.present.and(MAKE_FLOW) != MAKE_FLOW {
+            self.packets_without_flow += 1;
+            return None;
+        }
+        Some(self.fragments.take(packet))
     }
 
     /// Looks at a record of each version, which may have been idle.
@@ -166,6 +188,7 @@ impl FlowTable {
         size_of::<Self>()
             + self.v4.memory_bytes()
             + self.v6.memory_bytes()
+            + self.fragments.memory_bytes()
             + self.finished.capacity() * size_of::<Flow>()
     }
 }

@@ -189,6 +189,12 @@ impl FieldSet {
         FieldSet(self.0 | other.0)
     }
 
+    /// The fields that are in both sets.
+    #[inline]
+    pub(crate) const fn and(self, other: FieldSet) -> FieldSet {
+        FieldSet(self.0 & other.0)
+    }
+
     /// Puts the fields of `other` in the set.
     #[inline]
     pub(crate) fn insert_all(&mut self, other: FieldSet) {

@@ -10,6 +10,7 @@ mod anonymizer;
 mod app;
 mod columns;
 mod community_id;
+mod datagram;
 mod fast_path;
 mod field;
 mod flow_key;
@@ -27,6 +28,7 @@ mod tunnel;
 pub use anonymizer::{Anonymizer, AnonymousFrame, PayloadRule};
 pub(crate) use app::ConversationNames;
 pub use columns::PacketColumns;
+pub(crate) use datagram::Datagram;
 pub use field::{Field, FieldSet, PROTOCOLS};
 pub use flow_key::FlowKey;
 pub(crate) use flow_key::{IpAddress, Key, proto};
@@ -78,6 +80,7 @@ pub struct Packet {
     pub(crate) payload_len: u32,
     pub(crate) seq: u32,
     pub(crate) ack: u32,
+    /// Sender's address of ARP; of a fragment, which no ARP is, the identification, so that packets take no more room.
     pub(crate) arp_src_ip: [u8; 4],
     pub(crate) arp_dst_ip: [u8; 4],
     pub(crate) src_port: u16,

@@ -24,6 +24,7 @@ mod error_lengths;
 mod flow_community_id;
 mod flow_features;
 mod flow_formats;
+mod flow_fragments;
 mod flow_table;
 mod packets;
 mod query;

@@ -1,6 +1,7 @@
 //! IPv4 (RFC 791).
 
 use super::IpPayload;
+use crate::packet::datagram::ipv4_identification;
 use crate::packet::{Field, FieldSet, HeaderKind, PacketWalk, Status};
 use crate::wire::Reader;
 
@@ -36,7 +37,11 @@ impl PacketWalk<'_> {
         self.limit(&mut bytes, total_len - HEADER_LEN_MIN as u32);
         let fragment = u16::from_be_bytes([header[6], header[7]]);
         let is_fragment = fragment & (MORE_FRAGMENTS | FRAGMENT_OFFSET) != 0;
-        let is_later = is_fragment && self.fragment((fragment & FRAGMENT_OFFSET) * 8);
+        let is_later = is_fragment
+            && self.fragment(
+                (fragment & FRAGMENT_OFFSET) * 8,
+                ipv4_identification(header[9], [header[4], header[5]]),
+            );
         let has_options = bytes.take(header_len - HEADER_LEN_MIN).is_some();
         if !has_options {
             self.truncated();
@@ -51,9 +56,10 @@ impl PacketWalk<'_> {
 
     /// Notes a fragment; says whether it is a later one, which has no transport header.
     #[cold]
-    pub(super) fn fragment(&mut self, offset: u16) -> bool {
+    pub(super) fn fragment(&mut self, offset: u16, identification: [u8; 4]) -> bool {
         self.packet.status.set(Status::FRAGMENT);
         self.packet.frag_offset = offset;
+        self.packet.arp_src_ip = identification;
         self.packet.present.insert(Field::FragOffset);
         offset > 0
     }

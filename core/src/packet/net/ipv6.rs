@@ -64,6 +64,7 @@ impl PacketWalk<'_> {
                 _ => HeaderKind::Extension,
             };
             self.note(kind, &payload.bytes);
+            let header = payload.bytes;
             if payload.step_over(header_len).is_none() {
                 return self.truncated();
             }
@@ -71,7 +72,9 @@ impl PacketWalk<'_> {
                 let field = u16::from_be_bytes([high, low]);
                 let (offset, more) = (field & !7, field & 1 == 1);
                 payload.fragment = more || offset > 0;
-                if payload.fragment && self.fragment(offset) {
+                let identification = header.rest().get(4..8).and_then(<[u8]>::first_chunk);
+                let identification = identification.copied().unwrap_or_default();
+                if payload.fragment && self.fragment(offset, identification) {
                     self.packet.proto = following;
                     self.packet.present.insert(Field::Proto);
                     return;
