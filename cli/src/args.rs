@@ -152,7 +152,7 @@ pub(crate) struct FlowsArgs {
     /// completely or not at all, and once: a capture that was counted before is recognised by its
     /// content.
     #[arg(long, value_name = "TABLE", conflicts_with_all = ["csv", "csv_safe", "parquet"])]
-    #[arg(conflicts_with_all = ["condition", "group_by", "sum", "every"])]
+    #[arg(conflicts_with_all = ["condition", "group_by", "sum", "every", "label"])]
     pub(crate) into: Option<PathBuf>,
 
     #[command(flatten)]

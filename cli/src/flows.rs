@@ -125,7 +125,12 @@ fn print_stored(path: &Path, args: &FlowsArgs, session: &mut Session) -> io::Res
     let mut damage = None;
     for flow in flows {
         match flow {
-            Ok(flow) => listed.push(flow, session)?,
+            Ok(mut flow) => {
+                if let Some(labels) = args.selection.labels() {
+                    flow.set_labels(labels);
+                }
+                listed.push(flow, session)?;
+            }
             Err(error) => {
                 damage = Some(error);
                 break;
@@ -162,7 +167,9 @@ fn fields_shown(args: &FlowsArgs, reader: Reader, session: &mut Session) -> Opti
         return Some(places.into_iter().map(|place| FlowField::ALL[place]).collect());
     }
     let of_every_flow = if reader == Reader::People { FOR_PEOPLE } else { FlowField::DEFAULT };
-    let counted = FlowField::counted(args.ends.options.features);
+    let mut asked = args.ends.options.features;
+    asked.labels |= args.selection.labels().is_some();
+    let counted = FlowField::counted(asked);
     let features = counted.iter().filter(|field| FlowField::FEATURES.contains(field));
     Some(of_every_flow.iter().chain(features).copied().collect())
 }

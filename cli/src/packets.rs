@@ -22,8 +22,11 @@ use crate::session::Session;
 const WRITTEN_ROWS: usize = 32 << 10;
 
 pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
-    let fields = match &args.fields {
-        None => Field::DEFAULT.to_vec(),
+    let fields: Vec<Field> = match &args.fields {
+        None => {
+            let labels = args.selection.labels().map(|_| [Field::SrcLabel, Field::DstLabel]);
+            Field::DEFAULT.iter().copied().chain(labels.into_iter().flatten()).collect()
+        }
         Some(names) => match fields::places(names, &Field::SCHEMA, "packets", session) {
             Some(places) => places.into_iter().map(|place| Field::ALL[place]).collect(),
             None => return Ok(()),
@@ -223,6 +226,9 @@ pub(crate) fn capture_options(
         );
         session.report(&Error::new(ErrorKind::Argument, message))?;
         return Ok(None);
+    }
+    if let Some(replaced) = selection.labels().and_then(|labels| labels.replaced()) {
+        session.complain(&replaced.to_string());
     }
     session.interface = selection.interface();
     Ok(Some(options.clone()))

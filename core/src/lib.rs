@@ -8,7 +8,7 @@
 //! [`table`] stores byte strings by key, and [`sums`] the sums of many captures in a table. [`marshal`] handles the streams in
 //! which Ruby dumps objects, as bytes, and [`pstore`] the files that contain one. They access their files through [`files`].
 //!
-//! [`input`] reads captures, [`ask`] answers questions about them, and [`host`] does so for a host language. `ARCHITECTURE.md`
+//! [`labels`] reads names of networks. [`input`] reads captures, [`ask`] answers questions about them, and [`host`] does so for a host language. `ARCHITECTURE.md`
 //! shows the layers, and `tests/layers.rs` checks them.
 
 pub mod ask;
@@ -24,6 +24,7 @@ pub mod forks;
 pub mod heap;
 pub mod host;
 pub mod input;
+pub mod labels;
 pub mod marshal;
 pub mod options;
 pub mod packet;

@@ -31,6 +31,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("thrift", &["batch", "wire", "terminal", "error"]),
     ("bytes", &["wire", "workers", "forks", "error"]),
     ("files", &["heap", "wire", "forks", "error"]),
+    ("labels", &["packet", "bytes", "error"]),
     ("query", &["options", "spelling", "batch", "error"]),
     (
         "table",
@@ -51,8 +52,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "input",
         &[
-            "options", "capture", "packet", "query", "files", "bytes", "wire", "workers", "forks",
-            "error",
+            "options", "capture", "labels", "packet", "query", "files", "bytes", "wire", "workers",
+            "forks", "error",
         ],
     ),
     (

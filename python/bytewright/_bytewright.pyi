@@ -595,6 +595,12 @@ class Packet:
     def ja4(self) -> str | None:
         """JA4 fingerprint of the ClientHello; null where the packet does not have all of it."""
     @property
+    def src_label(self) -> str | None:
+        """Label of the source address, by the file of the option label; null without one."""
+    @property
+    def dst_label(self) -> str | None:
+        """Label of the destination address, by the same file."""
+    @property
     def captured(self) -> bytes:
         """The bytes that were captured."""
     @property
@@ -840,6 +846,12 @@ class Flow:
     @property
     def rev_stream_bytes(self) -> int | None:
         """Bytes of the TCP stream back to the initiator by its sequence numbers."""
+    @property
+    def src_label(self) -> str | None:
+        """Label of the initiator's address, by the file of the option label; null without one."""
+    @property
+    def dst_label(self) -> str | None:
+        """Label of the other side's address, by the same file."""
     def to_dict(self) -> dict[str, int | str | None]: ...
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, _memo: Any, /) -> Self: ...

@@ -8,6 +8,8 @@ None is an option that is not given.
 - `filter`: Only packets that match this libpcap expression, such as "tcp port 443". Needs libpcap.
 - `flow`: Only packets of this conversation, in both directions: a Community ID, or ends such as
   "10.0.0.1:5000-10.0.0.2:443".
+- `label`: A file that gives networks labels, for the fields src_label and dst_label: lines such as "10.0.0.0/8,office",
+  or a database in MaxMind's format. The smallest network counts.
 - `inner`: Follow tunnels such as GRE, VXLAN, GENEVE and GTP-U, and report the innermost IP header.
 - `vxlan_port`: A UDP port of VXLAN beside 4789 and 8472.
 - `jobs`: Threads that work in parallel. The results are the same.
@@ -153,6 +155,7 @@ None is an option that is not given.
 CAPTURE = {
     "filter": None,
     "flow": None,
+    "label": None,
     "inner": False,
     "vxlan_port": None,
     "jobs": None,

@@ -26,6 +26,7 @@ INDEX: dict[str, Any]
 class _CaptureOptions(TypedDict, total=False):
     filter: str | None
     flow: str | None
+    label: str | PathLike[str] | None
     inner: bool | None
     vxlan_port: int | None
     jobs: int | None
@@ -52,7 +53,7 @@ class _FlowsOptions(TypedDict, total=False):
     idle_timeout: float | None
     active_timeout: float | None
     max_flows: int | None
-    features: Literal["none", "tcp", "lengths", "names", "bytes", "all"] | None
+    features: Literal["none", "tcp", "lengths", "names", "bytes", "labels", "all"] | None
     where: str | None
 
 class _CallsOptions(TypedDict, total=False):

@@ -393,6 +393,20 @@ module Bytewright
     # JA4 fingerprint of the ClientHello; null where the packet does not have all of it.
 
     ##
+    # :method: src_label
+    # :call-seq:
+    #   src_label() -> String?
+    #
+    # Label of the source address, by the file of the option label; null without one.
+
+    ##
+    # :method: dst_label
+    # :call-seq:
+    #   dst_label() -> String?
+    #
+    # Label of the destination address, by the same file.
+
+    ##
     # :method: truncated?
     # :call-seq:
     #   truncated?() -> bool
@@ -1100,6 +1114,20 @@ module Bytewright
     #   rev_stream_bytes() -> Integer?
     #
     # Bytes of the TCP stream back to the initiator by its sequence numbers.
+
+    ##
+    # :method: src_label
+    # :call-seq:
+    #   src_label() -> String?
+    #
+    # Label of the initiator's address, by the file of the option label; null without one.
+
+    ##
+    # :method: dst_label
+    # :call-seq:
+    #   dst_label() -> String?
+    #
+    # Label of the other side's address, by the same file.
 
     ##
     # :method: []

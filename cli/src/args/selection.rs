@@ -1,6 +1,7 @@
 //! The packets that are read: of captures, or of an interface in their place.
 
 use bytewright::input::{CaptureOptions, LiveOptions};
+use bytewright::packet::NetworkLabels;
 use clap::{Arg, Args as ArgGroup};
 
 use super::named::{Choice, NamedArgs};
@@ -23,6 +24,11 @@ impl Selection {
     /// The libpcap expression that packets have to match.
     pub(crate) fn filter(&self) -> Option<&str> {
         self.captures.options.filter.as_deref()
+    }
+
+    /// The labels of networks.
+    pub(crate) fn labels(&self) -> Option<&NetworkLabels> {
+        self.captures.options.labels.as_deref()
     }
 
     /// The interface, and how it is opened.

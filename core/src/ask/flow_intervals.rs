@@ -37,6 +37,14 @@ pub fn flows_by_interval<E>(
     give: &mut impl FnMut(IntervalPart) -> Result<(), E>,
 ) -> Result<Result<()>, E> {
     let (every, mut under_way) = (every.max(1), None::<Interval>);
+    let labels = reader.labels().cloned();
+    let give = &mut |part| match (part, &labels) {
+        (IntervalPart::Flows(mut flows), Some(labels)) => {
+            flows.iter_mut().for_each(|flow| flow.set_labels(labels));
+            give(IntervalPart::Flows(flows))
+        }
+        (part, _) => give(part),
+    };
     let start_of = |ts: i64| ts.div_euclid(every).saturating_mul(every);
     let mut frames = FrameBatch::new();
     let read = loop {

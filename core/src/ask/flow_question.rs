@@ -15,12 +15,14 @@ pub struct FlowQuestion {
 }
 
 impl FlowQuestion {
-    /// The question that settings of [`FlowOptions`] and [`ToldFlows`] make.
+    /// The question that settings of [`FlowOptions`] and [`ToldFlows`] make. Whoever gives labels asks for them.
     ///
     /// # Errors
     /// Those of [`Settings::take`].
     pub fn of(settings: &Settings) -> Result<Self> {
-        Ok(FlowQuestion { limits: settings.take()?, told: settings.take()? })
+        let mut question = FlowQuestion { limits: settings.take()?, told: settings.take()? };
+        question.limits.features.labels |= settings.given().any(|(name, _)| name == "label");
+        Ok(question)
     }
 
     /// The features to count: those that are named, and those of the fields that are shown or that flows are chosen by.

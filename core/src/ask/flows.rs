@@ -1,10 +1,11 @@
 //! The flows of whole captures: handed on as they end, or merged into a table file, in one transaction and once.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::flow::{Flow, FlowOptions, FlowTable};
 use crate::input::{CaptureReader, ContentHasher, ContentId, FrameBatch, damage_of};
-use crate::packet::Packet;
+use crate::packet::{NetworkLabels, Packet};
 use crate::sums::{CaptureCount, FlowStore, Merged};
 use crate::{Error, Result};
 
@@ -19,12 +20,16 @@ const MERGED_LEN: usize = 4096;
 pub struct FlowBatches {
     table: FlowTable,
     batch_len: usize,
+    /// Flows that end are to get labels, and those of the captures that were read last.
+    is_labelled: bool,
+    labels: Option<Arc<NetworkLabels>>,
 }
 
 impl FlowBatches {
     /// No capture read yet. `batch_len` flows are handed on together.
     pub fn new(options: FlowOptions, batch_len: usize) -> Self {
-        FlowBatches { table: FlowTable::new(options), batch_len }
+        let is_labelled = options.features.labels;
+        FlowBatches { table: FlowTable::new(options), batch_len, is_labelled, labels: None }
     }
 
     /// Reads a capture to its end, and gives the flows that end before that. Answers how reading ended.
@@ -44,9 +49,10 @@ impl FlowBatches {
     /// # Errors
     /// The first one of `give`.
     pub fn finish<E>(self, give: &mut impl FnMut(Vec<Flow>) -> Result<(), E>) -> Result<(), E> {
-        let mut rest = self.table.finish().peekable();
+        let FlowBatches { table, batch_len, labels, .. } = self;
+        let mut rest = table.finish().peekable();
         while rest.peek().is_some() {
-            give(rest.by_ref().take(self.batch_len).collect())?;
+            give(labelled(rest.by_ref().take(batch_len), labels.as_deref()))?;
         }
         Ok(())
     }
@@ -58,10 +64,13 @@ impl FlowBatches {
         mut see: impl FnMut(&Packet, &[u8]),
         give: &mut impl FnMut(Vec<Flow>) -> Result<(), E>,
     ) -> Result<Result<()>, E> {
+        if self.is_labelled {
+            self.labels = reader.labels().cloned();
+        }
         if reader.facts().is_live {
             return self.read_as_it_comes(reader, see, give);
         }
-        let FlowBatches { table, batch_len } = self;
+        let FlowBatches { table, batch_len, labels, .. } = self;
         loop {
             let step = reader.each_while(|packet, captured| {
                 see(packet, captured);
@@ -69,7 +78,7 @@ impl FlowBatches {
                 table.finished_len() < *batch_len
             });
             if table.finished_len() > 0 {
-                give(table.drain_finished().collect())?;
+                give(labelled(table.drain_finished(), labels.as_deref()))?;
             }
             match step {
                 Ok(true) => {}
@@ -100,7 +109,7 @@ impl FlowBatches {
                 see(packet, captured);
                 self.table.add_frame(packet, captured);
                 if self.table.finished_len() >= self.batch_len {
-                    give(self.table.drain_finished().collect())?;
+                    give(labelled(self.table.drain_finished(), self.labels.as_deref()))?;
                 }
             }
             if swept.elapsed() >= SWEPT_EVERY
@@ -110,10 +119,19 @@ impl FlowBatches {
                 swept = Instant::now();
             }
             if self.table.finished_len() > 0 {
-                give(self.table.drain_finished().collect())?;
+                give(labelled(self.table.drain_finished(), self.labels.as_deref()))?;
             }
         }
     }
+}
+
+/// Collects flows, and gives them labels where there are any.
+fn labelled(flows: impl Iterator<Item = Flow>, labels: Option<&NetworkLabels>) -> Vec<Flow> {
+    let mut flows: Vec<Flow> = flows.collect();
+    if let Some(labels) = labels {
+        flows.iter_mut().for_each(|flow| flow.set_labels(labels));
+    }
+    flows
 }
 
 /// Outcome of merging the flows of a capture.

@@ -71,7 +71,9 @@ impl Question {
                 let asked = places.filter_map(|place| Field::ALL.get(place));
                 Needs::of(fields.iter().chain(asked).copied())
             }
-            Question::Flows(fields, flows) if flows.features(fields).is_empty() => Needs::Fields,
+            Question::Flows(fields, flows) if flows.features(fields).needs_no_bytes() => {
+                Needs::Fields
+            }
             _ => Needs::Frames,
         }
     }

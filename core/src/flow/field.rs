@@ -84,6 +84,8 @@ record_fields! { "A field of a flow." "flows" FlowField {
     RevPayloadBytes "rev_payload_bytes" optional DataType::U64, "Bytes after the headers of TCP, UDP or SCTP back to the initiator.";
     StreamBytes "stream_bytes" optional DataType::U64, "Bytes of the initiator's TCP stream by its sequence numbers: each once, and those that were not captured too.";
     RevStreamBytes "rev_stream_bytes" optional DataType::U64, "Bytes of the TCP stream back to the initiator by its sequence numbers.";
+    SrcLabel "src_label" optional DataType::Text, "Label of the initiator's address, by the file of the option label; null without one.";
+    DstLabel "dst_label" optional DataType::Text, "Label of the other side's address, by the same file.";
 } }
 
 /// The first of the fields that are features.
@@ -97,6 +99,9 @@ const FIRST_OF_NAMES: usize = FlowField::TlsSni as usize;
 
 /// The first of the bytes by layer.
 const FIRST_OF_BYTES: usize = FlowField::IpBytes as usize;
+
+/// The first of the labels.
+const FIRST_OF_LABELS: usize = FlowField::SrcLabel as usize;
 
 impl FlowField {
     /// The fields that `flows` gives when it is not told which: those that every flow has.
@@ -112,7 +117,8 @@ impl FlowField {
             tcp: (FIRST_FEATURE..FIRST_OF_LENGTHS).contains(&place),
             lengths: (FIRST_OF_LENGTHS..FIRST_OF_NAMES).contains(&place),
             names: (FIRST_OF_NAMES..FIRST_OF_BYTES).contains(&place),
-            bytes: place >= FIRST_OF_BYTES,
+            bytes: (FIRST_OF_BYTES..FIRST_OF_LABELS).contains(&place),
+            labels: place >= FIRST_OF_LABELS,
         }
     }
 

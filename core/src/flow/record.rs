@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::features::{FeatureSet, FlowFeatures};
 use super::field::FlowField;
 use crate::batch::{ShortText, Value};
-use crate::packet::{FlowKey, proto};
+use crate::packet::{FlowKey, NetworkLabels, proto};
 
 /// Counts and flags of one direction of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,6 +54,12 @@ impl Flow {
     /// This flow, of which these features were counted.
     pub(crate) fn with_features(self, features: FlowFeatures) -> Flow {
         Flow { features: Some(Box::new(features)), ..self }
+    }
+
+    /// Gives the flow the labels of its addresses.
+    pub fn set_labels(&mut self, labels: &NetworkLabels) {
+        let found = [self.src_ip(), self.dst_ip()].map(|address| labels.label_of(address));
+        self.features.get_or_insert_default().set_labels(found);
     }
 
     /// Returns the key of the packets that belong to it.

@@ -45,10 +45,11 @@ pub struct FlowTable {
 impl FlowTable {
     /// An empty table.
     pub fn new(options: FlowOptions) -> Self {
+        let features = options.features.counted();
         let max_flows = options.max_flows.clamp(1, RECORDS_MAX);
         FlowTable {
-            v4: Records::new(options.features),
-            v6: Records::new(options.features),
+            v4: Records::new(features),
+            v6: Records::new(features),
             finished: Vec::new(),
             rules: Rules {
                 timeouts: Timeouts {
@@ -59,7 +60,7 @@ impl FlowTable {
                 max_flows,
             },
             fragments: Fragments::default(),
-            features: !options.features.is_empty(),
+            features: !features.is_empty(),
             quiet: 0..0,
             packets: 0,
             packets_without_flow: 0,

@@ -1,9 +1,11 @@
 //! Packets together with their bytes, for callers that look at them one by one.
 
+use std::sync::Arc;
+
 use super::interfaces::Interfaces;
 use super::records::{PacketSink, RecordPlace};
 use crate::capture::{Decoder, Record};
-use crate::packet::{Frame, Packet};
+use crate::packet::{Frame, NetworkLabels, Packet};
 
 /// The packets of one piece of a capture. The bytes are the piece itself, as it was read: nothing
 /// is copied for packets that nobody looks into. Where only fields were asked for, there are no bytes.
@@ -15,6 +17,7 @@ pub struct FrameBatch {
     base: usize,
     bytes: Vec<u8>,
     interfaces: Interfaces,
+    labels: Option<Arc<NetworkLabels>>,
 }
 
 impl FrameBatch {
@@ -66,7 +69,13 @@ impl FrameBatch {
     #[inline]
     pub fn frame(&self, index: usize) -> Option<Frame<'_>> {
         let captured = self.captured(index).unwrap_or_default();
-        Some(Frame::new(self.packets.get(index)?, captured, self.interfaces.get(index)))
+        let frame = Frame::new(self.packets.get(index)?, captured, self.interfaces.get(index));
+        Some(frame.with_labels(self.labels.as_deref()))
+    }
+
+    /// Has frames with these labels of their addresses.
+    pub(crate) fn set_labels(&mut self, labels: Option<Arc<NetworkLabels>>) {
+        self.labels = labels;
     }
 
     /// The packet at `index` and its captured bytes.

@@ -1,14 +1,16 @@
 //! Options for reading a capture.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::DamagePolicy;
 use super::index::{IndexUse, WantedRecords};
 use super::parts::CapturePart;
 use crate::Result;
 use crate::bytes::StreamOptions;
+use crate::labels::read_labels;
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
-use crate::packet::{DecodeOptions, FlowSelector};
+use crate::packet::{DecodeOptions, FlowSelector, NetworkLabels};
 
 /// Options for reading a capture.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -19,6 +21,8 @@ pub struct CaptureOptions {
     pub filter: Option<String>,
     /// The one conversation whose packets are read; those of all others are left out, too.
     pub flow: Option<FlowSelector>,
+    /// The labels of addresses; none where fields of labels are null.
+    pub labels: Option<Arc<NetworkLabels>>,
     /// The part of a plain capture of format pcap whose packets are read; none for all of it. One thread reads a part.
     pub part: Option<CapturePart>,
     /// Use of the index of the capture.
@@ -48,6 +52,13 @@ impl NamedOptions for CaptureOptions {
             default: "none",
             summary: "Only packets of this conversation, in both directions: a Community ID, or ends such as \
                       \"10.0.0.1:5000-10.0.0.2:443\"",
+        },
+        OptionSpec {
+            name: "label",
+            kind: OptionKind::Path,
+            default: "none",
+            summary: "A file that gives networks labels, for the fields src_label and dst_label: lines such as \
+                      \"10.0.0.0/8,office\", or a database in MaxMind's format. The smallest network counts",
         },
         OptionSpec {
             name: "inner",
@@ -99,6 +110,7 @@ impl NamedOptions for CaptureOptions {
         match name {
             "filter" => self.filter = Some(setting.text()?),
             "flow" => self.flow = Some(setting.parsed()?),
+            "label" => self.labels = Some(Arc::new(read_labels(&setting.path()?)?)),
             "inner" => self.decode.inner = setting.flag()?,
             "vxlan_port" => self.decode.vxlan_port = setting.count()?,
             "jobs" => self.stream.jobs = setting.count()?,

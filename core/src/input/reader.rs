@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::blocks;
 use super::index::{IndexUse, WantedRecords};
@@ -11,7 +12,7 @@ use super::selection::RecordSelection;
 use super::{CaptureOptions, FrameBatch};
 use crate::bytes::{ByteStream, Cancel};
 use crate::capture::{Decoder, Record};
-use crate::packet::{DecodeOptions, Frame, Packet, PacketColumns};
+use crate::packet::{DecodeOptions, Frame, NetworkLabels, Packet, PacketColumns};
 use crate::query::Condition;
 use crate::{Error, ErrorKind, Result};
 
@@ -217,6 +218,11 @@ impl CaptureReader {
         matches!(&self.source, ReaderSource::Stream(records) if records.watermark.is_some())
     }
 
+    /// Returns the labels of addresses.
+    pub(crate) fn labels(&self) -> Option<&Arc<NetworkLabels>> {
+        self.options.labels.as_ref()
+    }
+
     /// Returns the conditions that packets have to match, as text; `None` if all are read.
     pub fn selection(&self) -> Option<String> {
         let filter = self.options.filter.clone();
@@ -284,12 +290,14 @@ impl CaptureReader {
         each: impl FnMut(&Frame<'_>) -> bool,
         enough: impl Fn() -> bool,
     ) -> Result<bool> {
+        let labels = self.options.labels.clone();
         match self.source() {
             ReaderSource::Stream(records) => {
-                let mut caller = FrameCaller { packet: Packet::default(), each };
+                let labels = labels.as_deref();
+                let mut caller = FrameCaller { packet: Packet::default(), each, labels };
                 records.show_until(&mut caller, enough)
             }
-            ReaderSource::Batches(batches) => batches.each_frame_while(each),
+            ReaderSource::Batches(batches) => batches.each_frame_while(each, labels),
         }
     }
 
@@ -356,6 +364,11 @@ impl CaptureReader {
     /// # Errors
     /// Those of the stream and the decoder, once all packets before the damage were given.
     pub fn read_frames(&mut self, batch: &mut FrameBatch) -> Result<()> {
+        batch.set_labels(self.options.labels.clone());
+        self.read_unlabelled(batch)
+    }
+
+    fn read_unlabelled(&mut self, batch: &mut FrameBatch) -> Result<()> {
         match self.source() {
             ReaderSource::Stream(records) => records.read_frames(batch),
             ReaderSource::Batches(batches) => batches.read_frames(batch),
@@ -513,8 +526,13 @@ impl Batches {
         Ok(false)
     }
 
-    fn each_frame_while(&mut self, mut each: impl FnMut(&Frame<'_>) -> bool) -> Result<bool> {
+    fn each_frame_while(
+        &mut self,
+        mut each: impl FnMut(&Frame<'_>) -> bool,
+        labels: Option<Arc<NetworkLabels>>,
+    ) -> Result<bool> {
         while self.supply()? {
+            self.batch.set_labels(labels.clone());
             while let Some(frame) = self.batch.frame(self.at) {
                 self.at += 1;
                 if !each(&frame) {
@@ -567,12 +585,13 @@ impl<F: FnMut(&Packet, &[u8]) -> bool> PacketSink for Caller<F> {
 }
 
 /// One packet at a time with its interface, shown to a function.
-struct FrameCaller<F> {
+struct FrameCaller<'l, F> {
     packet: Packet,
     each: F,
+    labels: Option<&'l NetworkLabels>,
 }
 
-impl<F: FnMut(&Frame<'_>) -> bool> PacketSink for FrameCaller<F> {
+impl<F: FnMut(&Frame<'_>) -> bool> PacketSink for FrameCaller<'_, F> {
     #[inline(always)]
     fn slot(&mut self) -> &mut Packet {
         &mut self.packet
@@ -580,7 +599,7 @@ impl<F: FnMut(&Frame<'_>) -> bool> PacketSink for FrameCaller<F> {
 
     #[inline(always)]
     fn on_packet(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool {
-        (self.each)(&place.frame(&self.packet, record))
+        (self.each)(&place.frame(&self.packet, record).with_labels(self.labels))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What tells the fragments of one datagram: addresses and identification (RFC 791, RFC 8200).
+//! Identity of the fragments of a datagram: its addresses and its identification (RFC 791, RFC 8200).
 
 use super::{Field, Packet};
 

@@ -89,6 +89,8 @@ record_fields! { "A field of a packet." "packets" Field {
     TlsVersion "tls_version" optional DataType::Text, "Highest version of TLS that the ClientHello offers, such as 1.3.";
     TlsAlpn "tls_alpn" optional DataType::Text, "Protocols that the ClientHello offers (ALPN), with commas between them.";
     Ja4 "ja4" optional DataType::Text, "JA4 fingerprint of the ClientHello; null where the packet does not have all of it.";
+    SrcLabel "src_label" optional DataType::Text, "Label of the source address, by the file of the option label; null without one.";
+    DstLabel "dst_label" optional DataType::Text, "Label of the destination address, by the same file.";
 } }
 
 impl Field {

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 
 use super::app::Application;
 use super::link::{self, Macs};
-use super::{Field, LinkType, Packet};
+use super::{Field, LinkType, NetworkLabels, Packet};
 use crate::batch::{ShortText, Value};
 
 /// A packet, its captured bytes and its interface.
@@ -14,8 +14,17 @@ pub struct Frame<'f> {
     packet: &'f Packet,
     captured: &'f [u8],
     interface: Option<FrameInterface<'f>>,
+    labels: FrameLabels<'f>,
     /// Content of its payload, once that was asked for.
     application: OnceCell<Option<Box<Application>>>,
+}
+
+/// Place of the labels of a frame's addresses.
+#[derive(Debug, Clone, Copy)]
+enum FrameLabels<'f> {
+    None,
+    Of(&'f NetworkLabels),
+    Own(&'f [Option<Box<str>>; 2]),
 }
 
 /// The interface of pcapng that a packet came through.
@@ -35,7 +44,20 @@ impl<'f> Frame<'f> {
         captured: &'f [u8],
         interface: Option<FrameInterface<'f>>,
     ) -> Self {
-        Frame { packet, captured, interface, application: OnceCell::new() }
+        Frame {
+            packet,
+            captured,
+            interface,
+            labels: FrameLabels::None,
+            application: OnceCell::new(),
+        }
+    }
+
+    /// This frame, with labels of its addresses.
+    #[inline]
+    #[must_use]
+    pub fn with_labels(self, labels: Option<&'f NetworkLabels>) -> Self {
+        Frame { labels: labels.map_or(FrameLabels::None, FrameLabels::Of), ..self }
     }
 
     /// The fields of its headers.
@@ -72,6 +94,8 @@ impl<'f> Frame<'f> {
             Field::DstMac => self.macs().destination.map_or(Value::Null, mac_text),
             Field::Interface => self.interface.map_or(Value::Null, |it| it.number.into()),
             Field::InterfaceName => text(self.interface.and_then(|it| it.name)),
+            Field::SrcLabel => text(self.labels()[0]),
+            Field::DstLabel => text(self.labels()[1]),
             other => self.application().map_or(Value::Null, |content| content.value(other)),
         }
     }
@@ -85,7 +109,18 @@ impl<'f> Frame<'f> {
     /// A copy that needs nothing else.
     pub fn to_kept(&self) -> KeptFrame {
         let interface = self.interface.map(|it| (it.number, it.name.map(Box::from)));
-        KeptFrame { packet: *self.packet, captured: self.captured.into(), interface }
+        let kept = KeptFrame::of(*self.packet, self.captured, interface);
+        kept.with_labels(self.labels().map(|label| label.map(Box::from)))
+    }
+
+    /// The labels of its source and of its destination.
+    pub(super) fn labels(&self) -> [Option<&'f str>; 2] {
+        let ends = || [self.packet.src_ip(), self.packet.dst_ip()];
+        match self.labels {
+            FrameLabels::None => [None, None],
+            FrameLabels::Of(labels) => ends().map(|address| labels.label_of(address?)),
+            FrameLabels::Own(labels) => labels.each_ref().map(Option::as_deref),
+        }
     }
 
     fn macs(&self) -> Macs {
@@ -112,6 +147,8 @@ pub struct KeptFrame {
     packet: Packet,
     captured: Box<[u8]>,
     interface: Option<(u32, Option<Box<str>>)>,
+    /// Labels of its source and its destination, if there is one.
+    labels: Option<Box<[Option<Box<str>>; 2]>>,
 }
 
 impl KeptFrame {
@@ -121,7 +158,13 @@ impl KeptFrame {
         captured: &[u8],
         interface: Option<(u32, Option<Box<str>>)>,
     ) -> Self {
-        KeptFrame { packet, captured: captured.into(), interface }
+        KeptFrame { packet, captured: captured.into(), interface, labels: None }
+    }
+
+    /// This frame, with the labels of its source and its destination.
+    pub(super) fn with_labels(self, labels: [Option<Box<str>>; 2]) -> Self {
+        let labels = labels.iter().any(Option::is_some).then(|| Box::new(labels));
+        KeptFrame { labels, ..self }
     }
 
     /// The frame.
@@ -130,7 +173,8 @@ impl KeptFrame {
         let interface = self.interface.as_ref();
         let interface = interface
             .map(|(number, name)| FrameInterface { number: *number, name: name.as_deref() });
-        Frame::new(&self.packet, &self.captured, interface)
+        let labels = self.labels.as_deref().map_or(FrameLabels::None, FrameLabels::Own);
+        Frame { labels, ..Frame::new(&self.packet, &self.captured, interface) }
     }
 
     /// The fields of its headers.

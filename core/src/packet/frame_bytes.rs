@@ -14,6 +14,8 @@ const VERSION: u8 = 2;
 /// Bits of the second byte.
 const HAS_INTERFACE: u8 = 1;
 const HAS_NAME: u8 = 2;
+const HAS_SRC_LABEL: u8 = 4;
+const HAS_DST_LABEL: u8 = 8;
 
 /// Writes the two directions of a list of members: numbers in the order of the list, little-endian, then arrays of bytes, then sets of bits.
 macro_rules! members {
@@ -50,14 +52,17 @@ impl KeptFrame {
         let name = interface.and_then(|interface| interface.name);
         let has_interface = if interface.is_some() { HAS_INTERFACE } else { 0 };
         let has_name = if name.is_some() { HAS_NAME } else { 0 };
-        let mut bytes = vec![VERSION, has_interface | has_name];
+        let labels = self.frame().labels();
+        let has_src = if labels[0].is_some() { HAS_SRC_LABEL } else { 0 };
+        let has_dst = if labels[1].is_some() { HAS_DST_LABEL } else { 0 };
+        let mut bytes = vec![VERSION, has_interface | has_name | has_src | has_dst];
         write(self.packet(), &mut bytes);
         if let Some(interface) = interface {
             bytes.extend(interface.number.to_le_bytes());
         }
-        if let Some(name) = name {
-            bytes.extend((name.len() as u64).to_le_bytes());
-            bytes.extend(name.as_bytes());
+        for text in [name].into_iter().chain(labels).flatten() {
+            bytes.extend((text.len() as u64).to_le_bytes());
+            bytes.extend(text.as_bytes());
         }
         bytes.extend(self.captured());
         bytes
@@ -69,22 +74,31 @@ impl KeptFrame {
         let (version, has) = (reader.u8()?, reader.u8()?);
         let packet = read(&mut reader)?;
         let number = (has & HAS_INTERFACE != 0).then(|| reader.u32(Little));
-        let name = (has & HAS_NAME != 0).then(|| name(&mut reader));
+        let mut text = |bit: u8| (has & bit != 0).then(|| text(&mut reader));
+        let name = text(HAS_NAME);
+        let labels = [text(HAS_SRC_LABEL), text(HAS_DST_LABEL)];
         let interface = match (number, name) {
             (None, None) => None,
             (Some(number), None) => Some((number?, None)),
             (Some(number), Some(name)) => Some((number?, Some(name?))),
             (None, Some(_)) => return None,
         };
-        let known = version == VERSION && has <= HAS_INTERFACE | HAS_NAME;
+        let [src, dst] = labels;
+        // None of a text that is not there, and no frame where one is wrong.
+        let whole =
+            |label: Option<Option<Box<str>>>| label.map_or(Some(None), |text| text.map(Some));
+        let labels = [whole(src)?, whole(dst)?];
+        let known =
+            version == VERSION && has <= HAS_INTERFACE | HAS_NAME | HAS_SRC_LABEL | HAS_DST_LABEL;
         let captured = reader.rest();
         let is_whole = usize::try_from(packet.caplen) == Ok(captured.len());
         let is_consistent = packet.present.0 & !FieldSet::of(Field::ALL).0 == 0;
-        (known && is_whole && is_consistent).then(|| KeptFrame::of(packet, captured, interface))
+        (known && is_whole && is_consistent)
+            .then(|| KeptFrame::of(packet, captured, interface).with_labels(labels))
     }
 }
 
-fn name(reader: &mut Reader<'_>) -> Option<Box<str>> {
+fn text(reader: &mut Reader<'_>) -> Option<Box<str>> {
     let len = usize::try_from(reader.u64(Little)?).ok()?;
     std::str::from_utf8(reader.take(len)?).ok().map(Box::from)
 }
@@ -109,7 +123,11 @@ mod tests {
             Some(FrameInterface { number: 3, name: None }),
             Some(FrameInterface { number: 0, name: Some("eth0") }),
         ];
-        interfaces.map(|interface| Frame::new(&packet, &captured, interface).to_kept()).into()
+        let frames =
+            interfaces.map(|interface| Frame::new(&packet, &captured, interface).to_kept());
+        let labels = [[Some("home".into()), None], [None, Some("away".into())]];
+        let labelled = labels.map(|labels| frames[2].clone().with_labels(labels));
+        frames.into_iter().chain(labelled).collect()
     }
 
     #[test]

@@ -37,4 +37,5 @@ mod input_frames;
 mod input_index;
 mod input_index_jobs;
 mod input_jobs;
+mod labels;
 mod sums_flow_store;

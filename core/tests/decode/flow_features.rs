@@ -82,7 +82,7 @@ fn decoded(number: u64, sent: &Sent) -> (Packet, Vec<u8>) {
 
 /// The flow of a connection.
 pub(crate) fn flow_of(sent: &[Sent]) -> Flow {
-    let features = FeatureSet { tcp: true, lengths: true, names: true, bytes: true };
+    let features = FeatureSet { tcp: true, lengths: true, names: true, bytes: true, labels: true };
     let mut table = FlowTable::new(FlowOptions { features, ..FlowOptions::default() });
     for (number, sent) in sent.iter().enumerate() {
         let (packet, bytes) = decoded(number as u64 + 1, sent);

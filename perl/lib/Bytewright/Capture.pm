@@ -129,6 +129,11 @@ Only packets that match this libpcap expression, such as "tcp port 443". Needs l
 Only packets of this conversation, in both directions: a Community ID, or ends such as "10.0.0.1:5000-10.0.0.2:443".
 Value: text; default: none.
 
+=item label
+
+A file that gives networks labels, for the fields src_label and dst_label: lines such as "10.0.0.0/8,office", or a
+database in MaxMind's format. The smallest network counts. Value: a path; default: none.
+
 =item inner
 
 Follow tunnels such as GRE, VXLAN, GENEVE and GTP-U, and report the innermost IP header. Value: true or false; default:
@@ -282,7 +287,7 @@ Flows that are open at one time; above it the quietest end early. Value: integer
 =item features
 
 Features of each flow beside its sums and those that fields ask for. Value: C<none>, C<tcp>, C<lengths>, C<names>,
-C<bytes>, C<all>; default: none.
+C<bytes>, C<labels>, C<all>; default: none.
 
 =item where
 

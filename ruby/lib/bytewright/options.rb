@@ -10,6 +10,8 @@ module Bytewright
     # - +filter+: Only packets that match this libpcap expression, such as "tcp port 443". Needs libpcap.
     # - +flow+: Only packets of this conversation, in both directions: a Community ID, or ends such as
     #   "10.0.0.1:5000-10.0.0.2:443".
+    # - +label+: A file that gives networks labels, for the fields src_label and dst_label: lines such as
+    #   "10.0.0.0/8,office", or a database in MaxMind's format. The smallest network counts.
     # - +inner+: Follow tunnels such as GRE, VXLAN, GENEVE and GTP-U, and report the innermost IP header.
     # - +vxlan_port+: A UDP port of VXLAN beside 4789 and 8472.
     # - +jobs+: Threads that work in parallel. The results are the same.
@@ -22,6 +24,7 @@ module Bytewright
     CAPTURE = {
       filter: nil,
       flow: nil,
+      label: nil,
       inner: false,
       vxlan_port: nil,
       jobs: nil,

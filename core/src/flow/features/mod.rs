@@ -36,16 +36,18 @@ pub struct FeatureSet {
     pub names: bool,
     /// Bytes of IP packets, of payloads and of TCP's streams.
     pub bytes: bool,
+    /// Labels of addresses, which a flow gets when it has ended.
+    pub labels: bool,
 }
 
 impl FeatureSet {
     /// No features.
     pub const NONE: FeatureSet =
-        FeatureSet { tcp: false, lengths: false, names: false, bytes: false };
+        FeatureSet { tcp: false, lengths: false, names: false, bytes: false, labels: false };
 
     /// The sets' names, and that of all of them.
     pub(super) const NAMES: &'static [&'static str] =
-        &["none", "tcp", "lengths", "names", "bytes", "all"];
+        &["none", "tcp", "lengths", "names", "bytes", "labels", "all"];
 
     /// The sets that fields are of.
     pub fn of(fields: impl IntoIterator<Item = FlowField>) -> FeatureSet {
@@ -60,25 +62,42 @@ impl FeatureSet {
             lengths: self.lengths || other.lengths,
             names: self.names || other.names,
             bytes: self.bytes || other.bytes,
+            labels: self.labels || other.labels,
         }
     }
 
     /// The sets as bits, of which [`FeatureSet::of_bits`] makes them.
     pub fn bits(self) -> u8 {
-        let sets = [self.tcp, self.lengths, self.names, self.bytes];
+        let sets = [self.tcp, self.lengths, self.names, self.bytes, self.labels];
         sets.into_iter().rev().fold(0, |bits, set| bits << 1 | u8::from(set))
     }
 
     /// The sets of these bits; none if there are others among them.
     pub fn of_bits(bits: u8) -> Option<FeatureSet> {
         let has = |place: u8| bits >> place & 1 != 0;
-        let set = FeatureSet { tcp: has(0), lengths: has(1), names: has(2), bytes: has(3) };
+        let set = FeatureSet {
+            tcp: has(0),
+            lengths: has(1),
+            names: has(2),
+            bytes: has(3),
+            labels: has(4),
+        };
         (set.bits() == bits).then_some(set)
     }
 
     /// Returns true if there is no set.
     pub fn is_empty(self) -> bool {
         self == FeatureSet::NONE
+    }
+
+    /// Returns true if nothing of them is in the bytes of packets.
+    pub(crate) fn needs_no_bytes(self) -> bool {
+        self.counted().is_empty()
+    }
+
+    /// The sets that are counted as packets come.
+    pub(super) fn counted(self) -> FeatureSet {
+        FeatureSet { labels: false, ..self }
     }
 
     /// Returns true if it has all of another.
@@ -102,6 +121,7 @@ impl FromStr for FeatureSet {
             lengths: has("lengths"),
             names: has("names"),
             bytes: has("bytes"),
+            labels: has("labels"),
         })
     }
 }
@@ -191,6 +211,7 @@ impl FeatureCounts {
             lengths: self.lengths.is_some(),
             names: self.names.is_some(),
             bytes: self.bytes.is_some(),
+            labels: false,
         };
         FlowFeatures::new(set, FlowField::FEATURES.iter().map(value).collect())
     }

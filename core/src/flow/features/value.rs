@@ -1,6 +1,6 @@
 //! The features of a flow that has ended.
 
-use super::FeatureSet;
+use super::{FeatureSet, FlowField};
 use crate::batch::Value;
 
 /// The value of one feature.
@@ -42,6 +42,19 @@ impl FlowFeatures {
     /// The features with these values.
     pub(crate) fn new(set: FeatureSet, values: Box<[FeatureValue]>) -> Self {
         FlowFeatures { set, values }
+    }
+
+    /// Sets the labels of the addresses, with which the set of them is there.
+    pub(in crate::flow) fn set_labels(&mut self, labels: [Option<&str>; 2]) {
+        self.set.labels = true;
+        let mut values = std::mem::take(&mut self.values).into_vec();
+        values.resize(FlowField::FEATURES.len(), FeatureValue::None);
+        for (field, label) in [FlowField::SrcLabel, FlowField::DstLabel].into_iter().zip(labels) {
+            if let Some(value) = field.feature_place().and_then(|place| values.get_mut(place)) {
+                *value = label.map_or(FeatureValue::None, FeatureValue::text);
+            }
+        }
+        self.values = values.into();
     }
 
     /// The value of the feature at a place of [`FlowField::FEATURES`](super::FlowField::FEATURES).

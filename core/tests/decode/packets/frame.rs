@@ -221,7 +221,14 @@ fn random_frame(random: &mut Random) -> (Packet, Vec<u8>, Option<String>) {
 }
 
 /// Fields that no sample has: the tests above have frames with them.
-const NOT_IN_SAMPLES: &[Field] = &[Field::TlsSni, Field::TlsVersion, Field::TlsAlpn, Field::Ja4];
+const NOT_IN_SAMPLES: &[Field] = &[
+    Field::TlsSni,
+    Field::TlsVersion,
+    Field::TlsAlpn,
+    Field::Ja4,
+    Field::SrcLabel,
+    Field::DstLabel,
+];
 
 #[test]
 fn every_field_has_values_in_the_samples() {

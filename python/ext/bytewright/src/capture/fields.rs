@@ -50,6 +50,8 @@ macro_rules! packet_fields {
             tls_version TlsVersion,
             tls_alpn TlsAlpn,
             ja4 Ja4,
+            src_label SrcLabel,
+            dst_label DstLabel,
         } $($more)* }
     };
 }
@@ -134,6 +136,8 @@ macro_rules! flow_fields {
             rev_payload_bytes RevPayloadBytes,
             stream_bytes StreamBytes,
             rev_stream_bytes RevStreamBytes,
+            src_label SrcLabel,
+            dst_label DstLabel,
         } $($more)* }
     };
 }
