@@ -174,7 +174,7 @@ subtest "what cannot be opened or used" => sub {
     ok(!eval { Bytewright::Capture->open("/missing.pcap")->info; 1 });
     is($@->kind, "io");
     ok(!eval { Bytewright::Capture->open($path, fiter => "tcp"); 1 });
-    like("$@", qr/^expected an option \(filter, flow, inner, vxlan_port, jobs, index, index_dir, hash, damage\), found fiter; did you mean filter\?/);
+    like("$@", qr/^expected an option \(filter, flow, label, inner, vxlan_port, jobs, index, index_dir, hash, damage\), found fiter; did you mean filter\?/);
     ok(!eval { $capture->flows(idle => 1); 1 });
     is($@->kind, "argument");
     my $closed = Bytewright::Capture->open($path);

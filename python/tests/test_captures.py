@@ -45,6 +45,26 @@ def names_of(kind):
     return [name for name, *_ in _bytewright.schema_of(kind)]
 
 
+def test_labels_of_networks_come_from_a_file(tmp_path):
+    sites = tmp_path / "sites.csv"
+    sites.write_text('fd00:20:1::/48,"clients, six"\n10.20.1.4,one\n')
+
+    def label(address):
+        return {True: "clients, six"}.get(address.startswith("fd00:20:1:"), "one" if address == "10.20.1.4" else None)
+
+    with Capture(WEB, label=sites) as capture:
+        rows = list(capture.packets("src_ip", "src_label", "dst_ip", "dst_label", where="src_ip is not null"))
+        assert [(row[1], row[3]) for row in rows] == [(label(row[0]), label(row[2])) for row in rows]
+        packet = next(packet for packet in capture if packet.src_label == "one")
+        assert pickle.loads(pickle.dumps(packet)).src_label == "one"
+    flows = list(bytewright.flows(WEB, label=sites))
+    assert [(flow.src_label, flow.dst_label) for flow in flows] == [(label(flow.src_ip), label(flow.dst_ip)) for flow in flows]
+    assert pickle.loads(pickle.dumps(flows)) == flows
+    sites.write_text("nonsense")
+    with pytest.raises(bytewright.FormatError, match="line 1: expected a network"):
+        Capture(WEB, label=sites)
+
+
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
 def test_packets_are_what_the_command_prints(path):
     names = names_of("packets")

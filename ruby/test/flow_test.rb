@@ -54,6 +54,29 @@ class FlowTest < TestCase
     assert_raises(ArgumentError) { flow[:port] }
   end
 
+  def test_labels_of_networks_come_from_a_file
+    frames = [question, answer]
+    with_file("10.0.0.0/24,home\n10.0.0.2,server\n") do |label|
+      with_file(pcap(*frames)) do |path|
+        flow = Bytewright::Capture.flows(path, label: label).first
+        assert_equal(%w[home server], [flow.src_label, flow.dst_label])
+        assert_equal(flow, Marshal.load(Marshal.dump(flow)))
+        Bytewright::Capture.open(path, label: label) do |capture|
+          assert_equal([%w[home server], %w[server home]], capture.map { |packet| [packet.src_label, packet.dst_label] })
+          assert_equal("home", capture.flows.first.src_label)
+          assert_equal({ "home" => 1, "server" => 1 }, capture.count_by(:src_label))
+          packet = Marshal.load(Marshal.dump(capture.first))
+          assert_equal([capture.first, "server"], [packet, packet.dst_label])
+        end
+        assert_nil(Bytewright::Capture.flows(path).first.src_label)
+      end
+    end
+    with_file("10.0.0.0/24\n") do |label|
+      error = assert_raises(Bytewright::FormatError) { Bytewright::Capture.flows(WEB, label: label) }
+      assert_match(/: line 1: expected a network, a comma and its label, such as .*, found 10\.0\.0\.0\/24/, error.message)
+    end
+  end
+
   def test_a_missing_field_is_nil_and_never_zero
     flow = flows_of(question).first
     assert_nil(flow.tcp_flags)
@@ -172,7 +195,7 @@ class FlowTest < TestCase
     assert_equal("expected idle_timeout to be a number of seconds, found String", error.message)
     assert_equal(926, Bytewright::Capture.flows(WEB, idle_timeout: Float::INFINITY).count)
     error = assert_raises(ArgumentError) { Bytewright::Capture.flows(WEB, idle_timeut: 5) { nil } }
-    known = "idle_timeout, active_timeout, max_flows, features, where, filter, flow, inner, vxlan_port, jobs, index, index_dir, hash, damage"
+    known = "idle_timeout, active_timeout, max_flows, features, where, filter, flow, label, inner, vxlan_port, jobs, index, index_dir, hash, damage"
     assert_equal("expected an option (#{known}), found idle_timeut; did you mean idle_timeout?", error.message)
   end
 

@@ -78,7 +78,7 @@ fn a_wrong_name_a_wrong_condition_and_a_missing_file_leave_nothing_behind() {
         (
             &["-o", "out.pcap", "--where", "dst_prot == 1"],
             2,
-            "ja4), found dst_prot; did you mean dst_port?",
+            "dst_label), found dst_prot; did you mean dst_port?",
         ),
         (&["-o", "out.pcap", "absent.pcap"], 1, "absent.pcap: cannot open"),
         (&["-o", "no/out.pcap"], 1, "no/out.pcap: cannot create a file beside"),
@@ -90,6 +90,27 @@ fn a_wrong_name_a_wrong_condition_and_a_missing_file_leave_nothing_behind() {
         assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
         assert_eq!(folder.names(), ["mixed.pcap"]);
     }
+}
+
+#[test]
+fn packets_are_chosen_by_the_labels_of_their_networks() {
+    let folder = folder();
+    folder.write("sites.csv", b"0.0.0.0/0,four\n::/0,six\n");
+    let label = ["mixed.pcap", "--label", "sites.csv", "--where", "src_label == 'four'"];
+    folder.run(&[&["cut"], &label[..], &["-o", "four.pcap"]].concat()).stdout_of_success();
+    let rows = |args: &[&str]| {
+        let args = [&["packets"], args, &["--csv", "--fields", "ts,src_ip,src_label"]].concat();
+        folder.run(&args).stdout_of_success()
+    };
+    let written = rows(&["four.pcap", "--label", "sites.csv"]);
+    assert_eq!(written, rows(&label));
+    assert!(written.lines().count() > 1, "{written}");
+    let two = b"10.0.0.0/8,a\n10.0.0.0/8,b\n";
+    folder.write("two.csv", two);
+    let told = folder.run(&["flows", "mixed.pcap", "--label", "two.csv", "--json"]);
+    let expected = "bytewright: 10.0.0.0/8 has two labels, and the later one counts: b, not a\n";
+    assert_eq!((told.code, told.stderr.as_str()), (0, expected));
+    assert!(told.stdout.contains("\"src_label\":\"b\""), "{}", told.stdout);
 }
 
 #[test]

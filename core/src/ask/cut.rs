@@ -5,6 +5,7 @@
 //! soon as it is found, behind later ones; one without a time stays behind the packet before it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -17,7 +18,7 @@ use crate::capture::{BlockOptions, Clock, Format, Interface, Record, Stamp, Writ
 use crate::input::{
     CaptureReader, PacketSink, RecordPlace, RecordSource, Stop, StreamRecords, damage_of,
 };
-use crate::packet::{Anonymizer, LinkType, Packet};
+use crate::packet::{Anonymizer, LinkType, NetworkLabels, Packet};
 use crate::{Error, ErrorKind, Result};
 
 /// Totals of the packets that were written.
@@ -139,6 +140,7 @@ fn write(
     file: &mut CutOutput,
 ) -> Result<CutTotals> {
     let vxlan_port = readers.first().map_or(0, |reader| reader.decode_options().vxlan_port);
+    let labels = readers.first().and_then(CaptureReader::labels).cloned();
     let anonymizer = options.anonymizer(vxlan_port)?;
     let is_live = readers.iter().any(CaptureReader::is_of_interface);
     let mut inputs = Vec::with_capacity(readers.len());
@@ -156,6 +158,7 @@ fn write(
         latest: i64::MIN,
         known: HashMap::new(),
         interfaces: Vec::new(),
+        labels,
         anonymizer,
         recent: RecentFrames::new(options.compared),
         left: 0,
@@ -239,6 +242,8 @@ struct Cut<'c> {
     known: HashMap<u128, Vec<u32>>,
     /// Link types and clocks of the interfaces of the new capture.
     interfaces: Vec<(LinkType, Clock)>,
+    /// Labels that packets are chosen by.
+    labels: Option<Arc<NetworkLabels>>,
     anonymizer: Option<Anonymizer>,
     recent: Option<RecentFrames>,
     /// Packets that are no duplicates, so far.
@@ -348,7 +353,8 @@ impl PacketSink for Selector<'_, '_> {
 
     #[inline]
     fn on_packet(&mut self, record: &Record<'_>, place: RecordPlace<'_>) -> bool {
-        if !self.cut.options.wants(record, &place.frame(&self.packet, record)) {
+        let frame = place.frame(&self.packet, record).with_labels(self.cut.labels.as_deref());
+        if !self.cut.options.wants(record, &frame) {
             return true;
         }
         let outcome = self.take(record, place);

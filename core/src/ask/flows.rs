@@ -20,16 +20,15 @@ const MERGED_LEN: usize = 4096;
 pub struct FlowBatches {
     table: FlowTable,
     batch_len: usize,
-    /// Flows that end are to get labels, and those of the captures that were read last.
-    is_labelled: bool,
+    /// Labels for flows that end, those of the capture that was read last; none where nobody asks for any.
     labels: Option<Arc<NetworkLabels>>,
 }
 
 impl FlowBatches {
     /// No capture read yet. `batch_len` flows are handed on together.
     pub fn new(options: FlowOptions, batch_len: usize) -> Self {
-        let is_labelled = options.features.labels;
-        FlowBatches { table: FlowTable::new(options), batch_len, is_labelled, labels: None }
+        let labels = options.features.labels.then(Arc::default);
+        FlowBatches { table: FlowTable::new(options), batch_len, labels }
     }
 
     /// Reads a capture to its end, and gives the flows that end before that. Answers how reading ended.
@@ -64,9 +63,9 @@ impl FlowBatches {
         mut see: impl FnMut(&Packet, &[u8]),
         give: &mut impl FnMut(Vec<Flow>) -> Result<(), E>,
     ) -> Result<Result<()>, E> {
-        if self.is_labelled {
-            self.labels = reader.labels().cloned();
-        }
+        // Whoever has a file of labels wants them, and whoever asks without one gets a field that is null.
+        self.labels =
+            reader.labels().cloned().or_else(|| self.labels.take().map(|_| Arc::default()));
         if reader.facts().is_live {
             return self.read_as_it_comes(reader, see, give);
         }
