@@ -6,7 +6,7 @@
 
 use super::link::ethertype;
 use super::net::{mapped, proto};
-use super::{Field, FieldSet, FrameMeta, LinkType, Packet, tunnel};
+use super::{Field, FieldSet, FrameMeta, HeaderKind, LinkType, Packet, tunnel};
 
 const ETHERNET_LEN: usize = 14;
 const TAG_LEN: usize = 4;
@@ -54,6 +54,18 @@ pub(super) fn decode_into(packet: &mut Packet, meta: FrameMeta, captured: &[u8])
         ethertype::IPV6 => ipv6(packet, captured, at),
         _ => None,
     }
+}
+
+/// The headers of a packet that has the shape, and where each begins.
+pub(super) fn headers(packet: &Packet) -> ([HeaderKind; 3], [usize; 3]) {
+    let tag = if packet.has(Field::Vlan) { TAG_LEN } else { 0 };
+    let net = if packet.ip_version == 4 { HeaderKind::Ipv4 } else { HeaderKind::Ipv6 };
+    let (transport, len) = match packet.proto {
+        proto::TCP => (HeaderKind::Tcp, packet.tcp_header_len.into()),
+        _ => (HeaderKind::Udp, UDP_LEN),
+    };
+    let starts = [0, ETHERNET_LEN + tag, (packet.payload_offset as usize).saturating_sub(len)];
+    ([HeaderKind::Ethernet, net, transport], starts)
 }
 
 #[inline(always)]
@@ -141,7 +153,7 @@ fn chunk<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::DecodeOptions;
+    use crate::packet::{DecodeOptions, HeaderPlace};
 
     /// TCP over IPv4, UDP over IPv6, and both behind a VLAN tag, in the hexadecimal of a capture.
     const FRAMES: [&str; 4] = [
@@ -173,12 +185,32 @@ mod tests {
         (taken.map(|()| fast), walked)
     }
 
+    /// The places of the headers of a frame by the walk, and where they end.
+    fn walked_places(captured: &[u8]) -> (Vec<HeaderPlace>, Option<usize>) {
+        let length = captured.len() as u32;
+        let meta = FrameMeta { number: 0, ts: Some(0), length, link_type: LinkType::ETHERNET };
+        let options = DecodeOptions { inner: true, vxlan_port: 0 };
+        let (mut packet, mut places) = (Packet::default(), Vec::new());
+        packet.walk_into(meta, captured, options, Some(&mut places));
+        (places, packet.has(Field::PayloadLen).then_some(packet.payload_offset as usize))
+    }
+
+    fn has_same_places(captured: &[u8]) -> bool {
+        let mut places = Vec::new();
+        let end = Packet::header_places(LinkType::ETHERNET, captured, 0, &mut places);
+        let walked = walked_places(captured);
+        assert_eq!(places, walked.0, "{captured:02x?}");
+        assert!(end.is_none() || end == walked.1, "{end:?} is not {:?}: {captured:02x?}", walked.1);
+        end.is_some()
+    }
+
     #[test]
     fn whole_frames_of_the_shape_are_taken() {
         for hex in FRAMES {
             let frame = bytes_of(hex);
             let (fast, walked) = both(&frame, frame.len() as u32);
             assert_eq!(fast, Some(walked), "{hex}");
+            assert!(has_same_places(&frame));
         }
     }
 
@@ -207,6 +239,7 @@ mod tests {
             }
             frame.truncate(frame.len() - [0, random(frame.len())][random(2)]);
             let length = frame.len() as u32 + [0, 0, random(2000) as u32][random(3)];
+            has_same_places(&frame);
             let (fast, walked) = both(&frame, length);
             if let Some(fast) = fast {
                 taken += 1;

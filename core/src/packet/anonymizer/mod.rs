@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use address_cipher::AddressCipher;
 
+use super::link::CookedLayout;
 use super::net::{authentication_len, proto};
 use super::{HeaderKind, HeaderPlace, LinkType, Packet};
 
@@ -53,15 +54,18 @@ impl Anonymizer {
 
     /// Changes a copy of a frame of `link_type`.
     pub fn frame(&mut self, link_type: LinkType, captured: &[u8]) -> AnonymousFrame<'_> {
-        self.frame.clear();
-        self.frame.extend_from_slice(captured);
-        let mut rewrite = Rewrite {
-            addresses: &mut self.addresses,
-            payload: self.payload,
-            vxlan_port: self.vxlan_port,
-            quotes_left: QUOTES_MAX,
-        };
-        let rewritten = rewrite.frame(link_type, captured, &mut self.frame, &mut self.places);
+        let Anonymizer { addresses, payload, vxlan_port, frame, places } = self;
+        let (payload, vxlan_port) = (*payload, *vxlan_port);
+        let headers_end = Packet::header_places(link_type, captured, vxlan_port, places);
+        frame.clear();
+        // In the common shape, the bytes that nobody is to see are not even copied.
+        let zeros_from = headers_end.filter(|_| payload == PayloadRule::Zero);
+        frame.extend_from_slice(
+            captured.get(..zeros_from.unwrap_or(captured.len())).unwrap_or(captured),
+        );
+        frame.resize(captured.len(), 0);
+        let mut rewrite = Rewrite { addresses, payload, vxlan_port, quotes_left: QUOTES_MAX };
+        let rewritten = rewrite.headers(captured, frame, places, zeros_from);
         let captured = self.frame.get(..rewritten.len).unwrap_or(&self.frame);
         AnonymousFrame { captured, is_opaque: rewritten.is_opaque }
     }
@@ -72,8 +76,6 @@ const QUOTES_MAX: u8 = 2;
 
 /// Bytes of headers before what varies in them.
 const ETHERNET_LEN: usize = 14;
-const COOKED_LEN: usize = 16;
-const COOKED_2_LEN: usize = 20;
 const ARP_LEN: usize = 28;
 const IPV4_LEN: usize = 20;
 const IPV6_LEN: usize = 40;
@@ -108,6 +110,17 @@ impl Rewrite<'_> {
         places: &mut Vec<HeaderPlace>,
     ) -> Rewritten {
         Packet::header_places(link_type, old, self.vxlan_port, places);
+        self.headers(old, new, places, None)
+    }
+
+    /// Changes the headers at `places`, and overwrites what is behind them, unless there are zeros.
+    fn headers(
+        &mut self,
+        old: &[u8],
+        new: &mut [u8],
+        places: &[HeaderPlace],
+        zeros_from: Option<usize>,
+    ) -> Rewritten {
         let mut end = 0;
         for (index, place) in places.iter().enumerate() {
             end = self.header(*place, old, new);
@@ -120,7 +133,7 @@ impl Rewrite<'_> {
             PayloadRule::Keep => old.len(),
             PayloadRule::Cut => end,
             PayloadRule::Zero => {
-                zero(new, end..old.len());
+                zero(new, end..zeros_from.unwrap_or(old.len()));
                 old.len()
             }
         };
@@ -130,7 +143,7 @@ impl Rewrite<'_> {
             PayloadRule::Cut | PayloadRule::Keep => old.get(..end).unwrap_or(old),
         };
         // Those inside first: their checksums are bytes of what is around them.
-        let mut outer = places.as_slice();
+        let mut outer = places;
         while let Some((place, rest)) = outer.split_last() {
             checksum::mend(*place, rest, old_summed, new, end);
             outer = rest;
@@ -151,14 +164,8 @@ impl Rewrite<'_> {
                 self.mac(new, start + 6);
                 start + ETHERNET_LEN
             }
-            HeaderKind::Cooked => {
-                self.cooked(new, start + 6, u16::from_be_bytes([at(4), at(5)]));
-                start + COOKED_LEN
-            }
-            HeaderKind::Cooked2 => {
-                self.cooked(new, start + 12, at(11).into());
-                start + COOKED_2_LEN
-            }
+            HeaderKind::Cooked => self.cooked(old, new, start, CookedLayout::FIRST),
+            HeaderKind::Cooked2 => self.cooked(old, new, start, CookedLayout::SECOND),
             HeaderKind::Arp => self.arp(old, new, start),
             HeaderKind::Ipv4 => {
                 self.ipv4(new, start + 12);
@@ -198,15 +205,17 @@ impl Rewrite<'_> {
         end.min(old.len())
     }
 
-    /// Changes the address of a sender that a cooked header has room of 8 bytes for.
-    fn cooked(&mut self, new: &mut [u8], at: usize, len: u16) {
-        match len {
-            6 => {
+    /// Changes the address of the sender, and overwrites what else is in its room.
+    fn cooked(&mut self, old: &[u8], new: &mut [u8], start: usize, layout: CookedLayout) -> usize {
+        let at = start + layout.address_at;
+        match layout.has_mac(old.get(start..).unwrap_or_default()) {
+            true => {
                 self.mac(new, at);
                 zero(new, at + 6..at + 8);
             }
-            _ => zero(new, at..at + 8),
+            false => zero(new, at..at + 8),
         }
+        start + layout.len
     }
 
     /// Changes the addresses of Ethernet and IPv4; others count as payload.

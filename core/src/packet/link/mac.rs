@@ -19,24 +19,45 @@ pub(in crate::packet) fn macs(link_type: LinkType, captured: &[u8]) -> Macs {
             },
             None => Macs::default(),
         },
-        LinkType::LINUX_SLL => match captured.first_chunk::<16>() {
-            Some([_, _, _, _, len_high, len, address @ ..]) => {
-                sender(u16::from_be_bytes([*len_high, *len]), address)
-            }
-            None => Macs::default(),
-        },
-        LinkType::LINUX_SLL2 => match captured.first_chunk::<20>() {
-            Some([_, _, _, _, _, _, _, _, _, _, _, len, address @ ..]) => {
-                sender((*len).into(), address)
-            }
-            None => Macs::default(),
-        },
+        LinkType::LINUX_SLL => CookedLayout::FIRST.macs(captured),
+        LinkType::LINUX_SLL2 => CookedLayout::SECOND.macs(captured),
         _ => Macs::default(),
     }
 }
 
-/// The sender's address of so many bytes, which is a MAC address where it has 6.
-fn sender(len: u16, address: &[u8]) -> Macs {
-    let source = if len == 6 { address.first_chunk().copied() } else { None };
-    Macs { source, destination: None }
+/// Layout of a header of Linux's cooked captures: the sender's address, in room of 8 bytes, and its length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::packet) struct CookedLayout {
+    /// Bytes of the header.
+    pub(in crate::packet) len: usize,
+    /// Offset of the address.
+    pub(in crate::packet) address_at: usize,
+    /// Offset of the last byte of its length.
+    address_len_at: usize,
+    /// The byte before that is one of the length, too.
+    has_wide_len: bool,
+}
+
+impl CookedLayout {
+    /// Packet type, hardware type, length of the address, address, protocol.
+    pub(in crate::packet) const FIRST: CookedLayout =
+        CookedLayout { len: 16, address_at: 6, address_len_at: 5, has_wide_len: true };
+
+    /// Version 2: protocol, reserved, interface, hardware type, packet type, length of the address, address.
+    pub(in crate::packet) const SECOND: CookedLayout =
+        CookedLayout { len: 20, address_at: 12, address_len_at: 11, has_wide_len: false };
+
+    /// Returns true if the address is one of 6 bytes. Bytes that were not captured are zeros.
+    pub(in crate::packet) fn has_mac(self, header: &[u8]) -> bool {
+        let at = |offset: usize| header.get(offset).copied().unwrap_or_default();
+        let high = if self.has_wide_len { at(self.address_len_at - 1) } else { 0 };
+        (high, at(self.address_len_at)) == (0, 6)
+    }
+
+    /// The sender's address of a whole header.
+    fn macs(self, captured: &[u8]) -> Macs {
+        let header = captured.get(..self.len).filter(|header| self.has_mac(header));
+        let address = header.and_then(|header| header.get(self.address_at..)?.first_chunk());
+        Macs { source: address.copied(), destination: None }
+    }
 }

@@ -7,7 +7,7 @@ mod mac;
 mod mpls;
 mod ppp;
 
-pub(super) use mac::{Macs, macs};
+pub(super) use mac::{CookedLayout, Macs, macs};
 
 use super::{PacketWalk, Status};
 use crate::wire::{Endian, Reader};
