@@ -32,6 +32,11 @@ pub(crate) fn places(
 
 /// Says that there is no field of that name, and which there are.
 fn no_field(unknown: &str, schema: &Schema) -> String {
+    if let Some(here) = schema.name_here(unknown) {
+        return format!(
+            "expected the name of a field, found '{unknown}', as Wireshark calls it; {here}. `--fields help` lists all"
+        );
+    }
     let list = list(schema);
     match schema.nearest(unknown) {
         Some(near) => format!(

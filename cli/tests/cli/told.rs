@@ -35,16 +35,33 @@ fn a_filter_among_the_captures_is_an_error_that_says_how_to_write_it() {
 fn names_of_fields_in_wireshark_lead_to_those_here() {
     let folder = folder();
     for (args, name) in [
-        (&["packets", "mixed.pcap", "--where", "ip.src == 10.0.0.1"][..], "did you mean src_ip?"),
-        (&["packets", "mixed.pcap", "--where", "tcp.port == 80"], "did you mean port?"),
-        (&["flows", "mixed.pcap", "--where", "ip.addr == 10.0.0.1"], "did you mean host?"),
-        (&["packets", "mixed.pcap", "--fields", "frame.len"], "did you mean 'length'?"),
-        (&["packets", "mixed.pcap", "--group-by", "udp.dstport"], "did you mean dst_port?"),
+        (&["packets", "mixed.pcap", "--where", "ip.src == 10.0.0.1"][..], "here it is src_ip\n"),
+        (&["packets", "mixed.pcap", "--where", "tcp.port == 80"], "here it is port\n"),
+        (&["packets", "mixed.pcap", "--where", "tcp.flags.syn"], "here it is tcp_flags has SYN\n"),
+        (&["packets", "mixed.pcap", "--where", "tcp port 80"], "here it is proto == tcp, and the"),
+        (&["flows", "mixed.pcap", "--where", "ip.addr == 10.0.0.1"], "here it is host\n"),
+        (&["packets", "mixed.pcap", "--fields", "frame.len"], "here it is length. `--fields help`"),
+        (&["flows", "mixed.pcap", "--fields", "tcp.port"], "here it is src_port and dst_port. `"),
+        (&["packets", "mixed.pcap", "--group-by", "udp.dstport"], "here it is dst_port\n"),
+        (&["packets", "mixed.pcap", "--where", "tcp.stream == 1"], "flows have it as community_id"),
     ] {
         let told = folder.run(args);
         assert_eq!(told.code, 2, "{args:?}");
         assert!(told.stderr.contains(name), "{args:?}: {}", told.stderr);
     }
+}
+
+#[test]
+fn a_condition_that_is_taken_for_a_filter_is_told() {
+    let folder = folder();
+    let told = folder.run(&["packets", "mixed.pcap", "--filter", "dst_port == 53"]);
+    assert_eq!(told.code, 2);
+    if !told.stderr.contains("expected libpcap") {
+        let expected = "it is a condition on fields, as the option where of packets takes it";
+        assert!(told.stderr.contains(expected), "{}", told.stderr);
+    }
+    let told = folder.run(&["packets", "mixed.pcap", "--filter", "tcp prot 53"]);
+    assert!(!told.stderr.contains("condition"), "{}", told.stderr);
 }
 
 #[test]

@@ -175,6 +175,10 @@ impl Schema {
 
     /// Returns the error for a name that no field has; `near` is the field that may have been meant.
     pub(crate) fn no_field_but(&self, name: &str, near: Option<&str>) -> Error {
+        if let Some(here) = self.of_wireshark(name, near) {
+            let message = format!("expected a field, found {name}, as Wireshark calls it; {here}");
+            return Error::new(ErrorKind::Argument, message);
+        }
         let known: Vec<&str> = self.fields().iter().map(Field::name).take(NAMES_TOLD).collect();
         let (mut known, name) = (known.join(", "), excerpt(name));
         if let Some(more) = self.fields().len().checked_sub(NAMES_TOLD).filter(|more| *more > 0) {
@@ -185,6 +189,29 @@ impl Schema {
             None => format!("expected a field ({known}), found {name}"),
         };
         Error::new(ErrorKind::Argument, message)
+    }
+
+    /// Says what a name of Wireshark's is here, as the end of an error; nothing for other names.
+    pub fn name_here(&self, name: &str) -> Option<String> {
+        self.of_wireshark(name, None)
+    }
+
+    /// Says what a name of Wireshark's is here: a field, those of both sides, or one of flows; `near` is what the place of the
+    /// name takes for both sides.
+    fn of_wireshark(&self, name: &str, near: Option<&str>) -> Option<String> {
+        let ours = wireshark_names::ours(name)?;
+        if self.find(ours).is_some() || near == Some(ours) {
+            return Some(format!("here it is {ours}"));
+        }
+        match wireshark_names::sides(ours) {
+            Some(sides) => {
+                let first = sides.split(' ').next().unwrap_or_default();
+                self.find(first).map(|_| format!("here it is {sides}"))
+            }
+            // Packets have it only added up.
+            None if wireshark_names::is_of_flows(name) => Some(format!("flows have it as {ours}")),
+            None => None,
+        }
     }
 
     /// The name of the field that a misspelled name, or one of Wireshark's, probably means.

@@ -12,6 +12,8 @@ use std::ffi::{CStr, CString, c_char, c_int, c_long, c_uchar, c_uint, c_void};
 
 use crate::error::excerpt;
 use crate::forks::ProcessValue;
+use crate::packet::Field;
+use crate::query::Condition;
 use crate::{Error, ErrorKind, Result};
 
 /// Names under which systems keep the library.
@@ -185,9 +187,14 @@ pub(super) fn c_text(expression: &str) -> Result<CString> {
 
 /// A text is no filter, for that reason.
 pub(super) fn no_filter(expression: &str, reason: &str) -> Error {
+    // People mistake one for the other.
+    let other = match Condition::new(expression, &Field::SCHEMA) {
+        Ok(_) => "; it is a condition on fields, as the option where of packets takes it",
+        Err(_) => "",
+    };
     let (expression, reason) = (excerpt(expression), excerpt(reason));
     let message =
-        format!("expected a filter expression of libpcap, found \"{expression}\": {reason}");
+        format!("expected a filter expression of libpcap, found \"{expression}\": {reason}{other}");
     Error::new(ErrorKind::Argument, message)
 }
 

@@ -6,7 +6,7 @@ use super::literal::{Literal, Literals, are_comparable};
 use super::sides::sides;
 use super::text_test::TextTest;
 use crate::batch::{DataType, Field, Schema, wireshark_names};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// Maximum depth of nested parentheses and `not`.
 const DEPTH_MAX: usize = 64;
@@ -344,6 +344,18 @@ impl ConditionParser<'_> {
 
     /// The error of a name that no field has.
     fn no_field(&self, name: &str) -> Error {
+        if let Some(here) = wireshark_names::condition(name)
+            && wireshark_names::ours(name).is_some_and(|ours| self.schema.find(ours).is_some())
+        {
+            let filter = match name {
+                "arp" | "icmp" | "ip" | "sctp" | "tcp" | "udp" => {
+                    ", and the option filter takes libpcap's expressions"
+                }
+                _ => "",
+            };
+            let message = format!("expected a field, found {name}; here it is {here}{filter}");
+            return Error::new(ErrorKind::Argument, message);
+        }
         match wireshark_names::ours(name).filter(|ours| sides(self.schema, ours).is_some()) {
             Some(either) => self.schema.no_field_but(name, Some(either)),
             None => self.schema.no_field(name),
