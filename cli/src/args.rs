@@ -58,6 +58,7 @@ Examples:
   bytewright flows trace.pcap.gz --as zeek -o conn.log
   bytewright packets trace.pcap.gz --parquet packets.parquet
   bytewright flows --interface eth0 --idle-timeout 5
+  bytewright interfaces
   tcpdump -U -i any -w - | bytewright packets - --limit 100
   bytewright cut monday.pcap.gz tuesday.pcap.gz --filter 'port 53' -o dns.pcapng.zst
   bytewright info *.pcap.gz --json
@@ -107,6 +108,7 @@ pub(crate) enum Command {
     Asked(AskedArgs),
     Cut(cut::CutArgs),
     Info(InfoArgs),
+    Interfaces(InterfacesArgs),
     Report(report::ReportArgs),
     Table(table::TableArgs),
     Store(store::StoreArgs),
@@ -246,6 +248,13 @@ pub(crate) struct InfoArgs {
 
     #[command(flatten)]
     pub(crate) units: Units,
+}
+
+/// List the network interfaces that packets can be captured from, for --interface.
+#[derive(Debug, ArgGroup)]
+pub(crate) struct InterfacesArgs {
+    #[command(flatten)]
+    pub(crate) format: Format,
 }
 
 /// The form of the output.

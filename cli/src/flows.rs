@@ -153,7 +153,7 @@ impl FlowsArgs {
     /// Returns true if somebody may be waiting for packets that are yet to come.
     fn comes_as_it_is_captured(&self) -> bool {
         let is_stdin = matches!(self.files.as_slice(), [only] if only.as_os_str() == STDIN.0);
-        is_stdin || self.selection.interface().is_some()
+        is_stdin || self.selection.interfaces().is_some()
     }
 }
 

@@ -12,6 +12,7 @@ mod cut;
 mod fields;
 mod flows;
 mod info;
+mod interfaces;
 mod interrupts;
 mod json;
 mod merge;
@@ -101,6 +102,7 @@ fn obey(args: &Args, session: &mut Session) -> io::Result<()> {
         Some(Command::Rpc(args)) => rpc::run(args, session),
         Some(Command::Cut(args)) => cut::run(args, session),
         Some(Command::Info(args)) => info::run(args, session),
+        Some(Command::Interfaces(args)) => interfaces::run(args, session),
         Some(Command::Report(args)) => report::run(args, session),
         Some(Command::Table(args)) => table::run(&args.command, session),
         Some(Command::Store(args)) => store::run(&args.command, session),

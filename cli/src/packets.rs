@@ -32,7 +32,7 @@ pub(crate) fn run(args: &PacketsArgs, session: &mut Session) -> io::Result<()> {
             None => return Ok(()),
         },
     };
-    if args.files.is_empty() && args.selection.interface().is_none() {
+    if args.files.is_empty() && args.selection.interfaces().is_none() {
         let message = "expected a FILE, - for standard input, or --interface, found none";
         session.usage(&args::usage("packets", UsageKind::MissingRequiredArgument, message));
         return Ok(());
@@ -230,6 +230,6 @@ pub(crate) fn capture_options(
     if let Some(replaced) = selection.labels().and_then(|labels| labels.replaced()) {
         session.complain(&replaced.to_string());
     }
-    session.interface = selection.interface();
+    session.interfaces = selection.interfaces();
     Ok(Some(options.clone()))
 }

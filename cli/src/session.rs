@@ -32,9 +32,9 @@ pub(crate) struct Session {
     pub(crate) output: Output,
     pub(crate) progress: Progress,
     interrupts: Interrupts,
-    /// An interface that packets are taken from, in the place of captures.
-    pub(crate) interface: Option<(String, LiveOptions)>,
-    /// Counts of the interface, once it is open.
+    /// Interfaces that packets are taken from, in the place of captures.
+    pub(crate) interfaces: Option<(Vec<String>, LiveOptions)>,
+    /// Counts of the interfaces, once they are open.
     counts: Arc<OnceLock<LiveCounts>>,
     /// True if the system refused an input, or what was left of one.
     lacks_input: bool,
@@ -45,9 +45,9 @@ impl Session {
     pub(crate) fn new() -> Self {
         let progress = Progress::new();
         let (output, interrupts) = (Output::new(progress.clone()), Interrupts::default());
-        let (interface, counts) = (None, Arc::default());
+        let (interfaces, counts) = (None, Arc::default());
         let (lacks_input, exit_code) = (false, DONE);
-        Session { output, progress, interrupts, interface, counts, lacks_input, exit_code }
+        Session { output, progress, interrupts, interfaces, counts, lacks_input, exit_code }
     }
 
     /// Returns the exit code of the run so far.
@@ -80,8 +80,8 @@ impl Session {
     /// is no regular file, signals end their reading, and not the program.
     pub(crate) fn inputs(&self, paths: &[PathBuf]) -> Inputs {
         let (progress, interrupts) = (self.progress.clone(), self.interrupts.clone());
-        let (interface, counts) = (self.interface.clone(), Arc::clone(&self.counts));
-        Inputs { paths: paths.to_vec(), interface, counts, progress, interrupts }
+        let (interfaces, counts) = (self.interfaces.clone(), Arc::clone(&self.counts));
+        Inputs { paths: paths.to_vec(), interfaces, counts, progress, interrupts }
     }
 
     /// Has a signal that ends the program take away a file that is not whole, if it has a name.
@@ -132,14 +132,15 @@ impl Session {
 
     /// Tells how many packets came from the interface, and how many were lost.
     pub(crate) fn tell_of_interface(&self) {
-        if let (Some((name, _)), Some(counts)) = (&self.interface, self.counts.get()) {
+        if let (Some((names, _)), Some(counts)) = (&self.interfaces, self.counts.get()) {
             let (captured, dropped) = (counts.captured(), counts.dropped());
             let elsewhere = match counts.dropped_by_interface() {
                 0 => String::new(),
                 count => format!(", {count} dropped by the interface"),
             };
             self.complain(&format!(
-                "{name}: {captured} packets captured, {dropped} dropped{elsewhere}"
+                "{}: {captured} packets captured, {dropped} dropped{elsewhere}",
+                names.join(", ")
             ));
         }
     }
@@ -147,7 +148,7 @@ impl Session {
     /// Tells people that no row was found. Programs see it, and people may take it for an answer that did not come. Of an
     /// interface, the number of packets is told.
     pub(crate) fn tell_of_nothing(&self, rows: &str) {
-        if self.interface.is_none() {
+        if self.interfaces.is_none() {
             self.complain(&format!("found no {rows}"));
         }
     }
@@ -187,13 +188,13 @@ pub(crate) struct Inputs {
     paths: Vec<PathBuf>,
     progress: Progress,
     interrupts: Interrupts,
-    interface: Option<(String, LiveOptions)>,
+    interfaces: Option<(Vec<String>, LiveOptions)>,
     counts: Arc<OnceLock<LiveCounts>>,
 }
 
 impl CaptureList for Inputs {
     fn count(&self) -> usize {
-        self.paths.len() + usize::from(self.interface.is_some())
+        self.paths.len() + usize::from(self.interfaces.is_some())
     }
 
     fn is_regular(&self, index: usize) -> bool {
@@ -201,8 +202,8 @@ impl CaptureList for Inputs {
     }
 
     fn open(&self, index: usize, options: &CaptureOptions) -> bytewright::Result<CaptureReader> {
-        if let Some((name, live)) = &self.interface {
-            return self.open_interface(name, live, options);
+        if let Some((names, live)) = &self.interfaces {
+            return self.open_interfaces(names, live, options);
         }
         let (source, name) = source_of(&self.paths[index])?;
         if !source.is_regular() {
@@ -217,9 +218,9 @@ impl CaptureList for Inputs {
 }
 
 impl Inputs {
-    fn open_interface(
+    fn open_interfaces(
         &self,
-        name: &str,
+        names: &[String],
         live: &LiveOptions,
         options: &CaptureOptions,
     ) -> bytewright::Result<CaptureReader> {
@@ -227,8 +228,8 @@ impl Inputs {
         let mut options = options.clone();
         options.stream.cancel = Some(self.interrupts.cancel());
         let counts = LiveCounts::default();
-        let reader = CaptureReader::live(name, live, &options, &counts)?;
-        // One interface is opened once.
+        let reader = CaptureReader::live(names, live, &options, &counts)?;
+        // They are opened once.
         let _ = self.counts.set(counts);
         Ok(reader)
     }

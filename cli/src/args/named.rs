@@ -220,7 +220,7 @@ mod tests {
         match command("cut --interface lo --snaplen 60 -o a.pcap") {
             Ok(Subcommand::Cut(CutArgs { cut, selection, .. })) => {
                 assert_eq!(cut.options.snaplen, Some(60));
-                assert_eq!(selection.interface().unwrap().1.snaplen, 60);
+                assert_eq!(selection.interfaces().unwrap().1.snaplen, 60);
             }
             other => unreachable!("{other:?}"),
         }

@@ -12,9 +12,10 @@ pub(crate) struct Selection {
     #[command(flatten)]
     pub(crate) captures: NamedArgs<CaptureOptions>,
 
-    /// Take packets from this network interface as they come, instead of from captures, until Ctrl-C.
+    /// Take packets from this network interface as they come, instead of from captures, until Ctrl-C. May be given for
+    /// several; `bytewright interfaces` lists them.
     #[arg(long, value_name = "NAME", conflicts_with = "files")]
-    interface: Option<String>,
+    interface: Vec<String>,
 
     #[command(flatten)]
     live: NamedArgs<LiveOptions>,
@@ -31,9 +32,10 @@ impl Selection {
         self.captures.options.labels.as_deref()
     }
 
-    /// The interface, and how it is opened.
-    pub(crate) fn interface(&self) -> Option<(String, LiveOptions)> {
-        Some((self.interface.clone()?, self.live.options.clone()))
+    /// The interfaces, and how they are opened; none where captures are read.
+    pub(crate) fn interfaces(&self) -> Option<(Vec<String>, LiveOptions)> {
+        let is_live = !self.interface.is_empty();
+        is_live.then(|| (self.interface.clone(), self.live.options.clone()))
     }
 }
 

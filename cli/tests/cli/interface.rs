@@ -328,6 +328,51 @@ fn packets_of_an_interface_are_printed_as_they_come_and_counted_at_the_end() {
 }
 
 #[test]
+fn interfaces_are_listed_with_their_states_and_addresses() {
+    let Some(network) = Network::new() else { return };
+    let folder = Folder::new();
+    let list = |form: &[&str]| {
+        let command = folder.command(&[&["interfaces"], form].concat());
+        let ended = outcome(network.command(&command));
+        assert_eq!((ended.code, &*ended.stderr), (0, ""), "{form:?}");
+        ended.stdout
+    };
+    let json = list(&["--json"]);
+    let lo = json.lines().find(|line| line.contains("\"name\":\"lo\"")).unwrap();
+    for part in ["\"state\":\"up\"", "\"kind\":\"loopback\"", "\"addresses\":\"127.0.0.1,::1\""] {
+        assert!(lo.contains(part), "{lo}");
+    }
+    assert!(list(&[]).lines().next().unwrap().starts_with("name "), "{}", list(&[]));
+    assert!(list(&["--csv"]).starts_with("name,state,kind,addresses,description\n"));
+}
+
+#[test]
+fn packets_of_several_interfaces_are_one_capture_that_tells_them_apart() {
+    let Some(network) = Network::new() else { return };
+    let folder = Folder::new();
+    // The pseudo-device has the packets of all interfaces, of some releases of libpcap in both directions.
+    let args = ["cut", "--interface", "lo", "--interface", "any", "--filter", "udp port 7"];
+    let args = [&args[..], &["-o", "both.pcapng"]].concat();
+    let child = network.start(&folder.command(&args), 2);
+    network.send(50, 7);
+    let ended = interrupt(child);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stderr.ends_with("packets captured, 0 dropped\n"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("bytewright: lo, any: 1"), "{}", ended.stderr);
+    let args = ["packets", "both.pcapng", "--group-by", "interface_name,link_type", "--csv"];
+    let groups = folder.run(&args).stdout_of_success();
+    let mut groups: Vec<_> = groups.lines().skip(1).collect();
+    groups.sort_unstable();
+    let of_any = ["any,113,50", "any,113,100", "any,276,50", "any,276,100"];
+    assert!(of_any.iter().any(|expected| groups[0].starts_with(expected)), "{groups:?}");
+    assert!(groups[1].starts_with("lo,1,50"), "{groups:?}");
+    let unknown = ["packets", "--interface", "lo", "--interface", "eth77"];
+    let ended = outcome(network.command(&folder.command(&unknown)));
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("found \"eth77\"; there are "), "{}", ended.stderr);
+}
+
+#[test]
 fn flows_of_an_interface_end_while_nothing_comes() {
     let Some(network) = Network::new() else { return };
     let args = ["flows", "--interface", "lo", "--filter", "udp", "--idle-timeout", "0.5", "--json"];
@@ -459,14 +504,17 @@ fn the_live_job_of_the_guide_is_one_command() {
     assert!(!jobs.is_empty());
     for job in jobs {
         let folder = Folder::new();
-        let script = job.trim_start_matches("$ bytewright").replace("eth0", "lo");
+        let script = job.trim_start_matches("$ bytewright");
+        let script = script.replace("eth0", "lo").replace("eth1", "any");
         let script = format!("exec {}{script}", env!("CARGO_BIN_EXE_bytewright"));
         let mut shell = Command::new("sh");
         shell.args(["-c", &script]).current_dir(folder.path(""));
-        let child = network.start(&shell, 1);
+        let interfaces = if job.contains("eth1") { "lo, any" } else { "lo" };
+        let child = network.start(&shell, interfaces.split(", ").count());
         let ended = interrupt(child);
         assert_eq!(ended.code, 0, "{job}: {}", ended.stderr);
-        assert_eq!(ended.stderr, "bytewright: lo: 0 packets captured, 0 dropped\n");
+        let told = format!("bytewright: {interfaces}: 0 packets captured, 0 dropped\n");
+        assert_eq!(ended.stderr, told);
     }
 }
 

@@ -190,7 +190,7 @@ impl Cancel {
     /// Waits until there is something to read from `file`, the end included; `false` where the input was ended before.
     pub(crate) fn wait_for(&self, file: BorrowedFd<'_>) -> Result<bool> {
         loop {
-            match self.wait_once(file, None)? {
+            match self.wait_once(&[file], None)? {
                 Waited::Ready => return Ok(true),
                 Waited::Ended => return Ok(false),
                 Waited::Nothing => {}
@@ -198,24 +198,26 @@ impl Cancel {
         }
     }
 
-    /// Waits for input or its end, but at most for `time`; `false` if neither came.
-    pub(crate) fn wait_for_within(&self, file: BorrowedFd<'_>, time: Duration) -> Result<bool> {
+    /// Waits for input of one of `files` or its end, but at most for `time`; `false` if neither came.
+    pub(crate) fn wait_for_any(&self, files: &[BorrowedFd<'_>], time: Duration) -> Result<bool> {
         let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
-        Ok(self.wait_once(file, Some(&time))? != Waited::Nothing)
+        Ok(self.wait_once(files, Some(&time))? != Waited::Nothing)
     }
 
-    fn wait_once(&self, file: BorrowedFd<'_>, time: Option<&Timespec>) -> Result<Waited> {
+    fn wait_once(&self, files: &[BorrowedFd<'_>], time: Option<&Timespec>) -> Result<Waited> {
         let bell = self.listen()?;
         if self.is_ended() {
             return Ok(Waited::Ended);
         }
-        let mut waited = [PollFd::new(&file, PollFlags::IN), PollFd::new(&*bell, PollFlags::IN)];
+        let mut waited = vec![PollFd::new(&*bell, PollFlags::IN)];
+        waited.extend(files.iter().map(|file| PollFd::new(file, PollFlags::IN)));
         match poll(&mut waited, time) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(io_error("wait for input", errno)),
         }
-        let [file, bell] = waited.map(|fd| !fd.revents().is_empty());
-        match (file, bell) {
+        let mut ready = waited.iter().map(|fd| !fd.revents().is_empty());
+        let bell = ready.next() == Some(true);
+        match (ready.any(|file| file), bell) {
             (_, true) if self.is_ended() => Ok(Waited::Ended),
             (_, true) => Err(Self::error()),
             (true, false) => Ok(Waited::Ready),

@@ -24,7 +24,7 @@ impl LiveInput {
     /// # Errors
     /// Those of [`CaptureReader::live`].
     pub(super) fn open(&self, options: &CaptureOptions) -> Result<CaptureReader> {
-        CaptureReader::live(&self.name, &self.options, options, &self.counts)
+        CaptureReader::live(&[&self.name], &self.options, options, &self.counts)
     }
 
     /// Lets [`LiveInput::stop`] end what reads with this handle, also where it is not open yet.

@@ -5,7 +5,8 @@
 //! <https://www.tcpdump.org/manpages/pcap.3pcap.html>.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, CString, c_char, c_int, c_uchar, c_uint, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_uchar, c_uint};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use super::LiveOptions;
 use super::libpcap::{
     BpfProgram, Handle, NETMASK_UNKNOWN, PacketHeader, c_text, load, missing, no_filter,
 };
+use super::live_interface::LiveInterface;
 use crate::error::excerpt;
 use crate::forks::ProcessValue;
 use crate::{Error, ErrorKind, Result};
@@ -58,8 +60,15 @@ struct ListedInterface {
     next: *mut ListedInterface,
     name: *const c_char,
     description: *const c_char,
-    addresses: *mut c_void,
+    addresses: *const ListedAddress,
     flags: c_uint,
+}
+
+/// `struct pcap_addr`, as far as it is read.
+#[repr(C)]
+struct ListedAddress {
+    next: *const ListedAddress,
+    address: *const libc::sockaddr,
 }
 
 /// The functions that are called, each with its C signature.
@@ -132,26 +141,78 @@ impl DeviceLibrary {
             .ok_or_else(|| missing("captures from interfaces"))
     }
 
-    /// The names of the interfaces that there are, as far as they may be known.
-    fn interfaces(&self) -> Vec<String> {
+    /// The interfaces that there are, as far as they may be known.
+    fn interfaces(&self) -> Result<Vec<LiveInterface>> {
         let mut list = std::ptr::null_mut();
         let mut message = [0; ERROR_LEN];
-        let mut names = Vec::new();
-        // SAFETY: the list is libpcap's, and null where there is none; its entries and their names stay until it is
-        // freed, once, at the end.
+        let mut found = Vec::new();
+        // SAFETY: the list is libpcap's, and null where there is none; its entries, their texts and their addresses stay until
+        // it is freed, once, at the end, and all of them was copied by then. The message ends with a NUL.
         unsafe {
             if (self.find_all)(&raw mut list, message.as_mut_ptr()) != 0 {
-                return names;
+                let message = CStr::from_ptr(message.as_ptr()).to_string_lossy();
+                return Err(Error::io("list interfaces", &std::io::Error::other(message)));
             }
             let mut entry: *const ListedInterface = list;
             while let Some(interface) = entry.as_ref() {
-                names.push(CStr::from_ptr(interface.name).to_string_lossy().into_owned());
+                found.push(LiveInterface {
+                    name: text_at(interface.name).unwrap_or_default(),
+                    description: text_at(interface.description),
+                    addresses: addresses_at(interface.addresses),
+                    flags: interface.flags,
+                });
                 entry = interface.next;
             }
             (self.free_all)(list);
         }
-        names
+        Ok(found)
     }
+}
+
+/// Copies a text of libpcap's; none where the pointer is null.
+///
+/// # Safety
+/// The pointer is null, or leads to a text that ends with a NUL.
+unsafe fn text_at(text: *const c_char) -> Option<String> {
+    // SAFETY: as the caller promises, and null is left out.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+}
+
+/// Copies the addresses of IPv4 and IPv6 of an interface.
+///
+/// # Safety
+/// The pointer is null, or leads to a list of libpcap's that is not freed yet.
+unsafe fn addresses_at(mut entry: *const ListedAddress) -> Vec<IpAddr> {
+    let mut addresses = Vec::new();
+    // SAFETY: as the caller promises. An address is as long as its family says, and libpcap's may not be aligned.
+    unsafe {
+        while let Some(listed) = entry.as_ref() {
+            if let Some(address) = listed.address.as_ref() {
+                match i32::from(address.sa_family) {
+                    libc::AF_INET => {
+                        let address = listed.address.cast::<libc::sockaddr_in>().read_unaligned();
+                        addresses
+                            .push(Ipv4Addr::from(address.sin_addr.s_addr.to_ne_bytes()).into());
+                    }
+                    libc::AF_INET6 => {
+                        let address = listed.address.cast::<libc::sockaddr_in6>().read_unaligned();
+                        addresses.push(Ipv6Addr::from(address.sin6_addr.s6_addr).into());
+                    }
+                    _ => {}
+                }
+            }
+            entry = listed.next;
+        }
+    }
+    addresses
+}
+
+/// The interfaces that packets can be captured from, as libpcap lists them.
+///
+/// # Errors
+/// `MissingLibrary` without libpcap, `Io` where the system refuses the list.
+pub fn live_interfaces() -> Result<Vec<LiveInterface>> {
+    DeviceLibrary::get()?.interfaces()
 }
 
 /// An interface that packets are taken from.
@@ -335,7 +396,9 @@ impl Drop for Device {
 
 /// There is no interface of that name.
 fn unknown(library: &DeviceLibrary, name: &str) -> Error {
-    let mut there_are = library.interfaces().join(", ");
+    let interfaces = library.interfaces().unwrap_or_default();
+    let names: Vec<&str> = interfaces.iter().map(|interface| interface.name.as_str()).collect();
+    let mut there_are = names.join(", ");
     if there_are.is_empty() {
         there_are.push_str("none");
     }

@@ -93,15 +93,15 @@ impl Watermark {
     }
 }
 
-/// The packets of an interface, as the bytes of a pcapng file.
+/// The packets of interfaces, as the bytes of a pcapng file.
 struct LiveSource {
-    device: Device,
+    interfaces: Vec<OpenInterface>,
+    /// Place of the interface that is asked next, so that a busy one leaves the others their turn.
+    turn: usize,
     encoder: Encoder,
-    interface: u32,
     cancel: Cancel,
     counts: LiveCounts,
     watermark: Watermark,
-    counted: Statistics,
     counted_at: Instant,
     /// Bytes that did not fit where they were to go, from `taken` on.
     waiting: Vec<u8>,
@@ -111,58 +111,72 @@ struct LiveSource {
     last: usize,
 }
 
+/// An interface that packets are taken from.
+struct OpenInterface {
+    device: Device,
+    /// Its number in the pcapng file.
+    number: u32,
+    counted: Statistics,
+}
+
 impl CaptureReader {
-    /// Reads the packets of a network interface as they come, from now on, until [`Cancel::end`]. Those that the filter
+    /// Reads the packets of network interfaces as they come, from now on, until [`Cancel::end`]. Those that the filter
     /// of `options` leaves out are left out by the system. What the system counts is added to `counts`, the last of it
-    /// when the reader is gone.
+    /// when the reader is gone. Packets of several interfaces come in the order in which the system hands them over, which
+    /// may be other than that of their times.
     ///
     /// # Errors
     /// `MissingLibrary` without libpcap; `Argument` where there is no such interface, or the filter is invalid; `Io`
     /// without the right to capture.
-    pub fn live(
-        interface: &str,
+    pub fn live<S: AsRef<str>>(
+        interfaces: &[S],
         live: &LiveOptions,
         options: &CaptureOptions,
         counts: &LiveCounts,
     ) -> Result<Self> {
-        let source = LiveSource::open(interface, live, options, counts)?;
+        let names: Vec<&str> = interfaces.iter().map(AsRef::as_ref).collect();
+        let source = LiveSource::open(&names, live, options, counts)?;
         let watermark = source.watermark.clone();
         let mut stream = options.stream.clone();
         stream.compression = CompressionChoice::Is(Compression::None);
-        let stream = ByteStream::unread(Box::new(source), interface, &stream);
+        let stream = ByteStream::unread(Box::new(source), &names.join(", "), &stream);
         CaptureReader::of_interface(stream, options, watermark)
     }
 }
 
 impl LiveSource {
     fn open(
-        name: &str,
+        names: &[&str],
         live: &LiveOptions,
         options: &CaptureOptions,
         counts: &LiveCounts,
     ) -> Result<Self> {
-        let device = Device::open(name, live, options.filter.as_deref())?;
         let (mut encoder, mut waiting) = (Encoder::new(Format::Pcapng), Vec::new());
-        let interface = Interface {
-            name: Some(name.into()),
-            link_type: link_type_of(device.data_link()).0,
-            snaplen: device.snaplen(),
-            clock: Clock::NANOSECONDS,
-        };
-        let interface = encoder.interface(&mut waiting, &interface, None)?;
+        let mut interfaces = Vec::new();
+        for name in names {
+            let device = Device::open(name, live, options.filter.as_deref())?;
+            let interface = Interface {
+                name: Some((*name).into()),
+                link_type: link_type_of(device.data_link()).0,
+                snaplen: device.snaplen(),
+                clock: Clock::NANOSECONDS,
+            };
+            let number = encoder.interface(&mut waiting, &interface, None)?;
+            interfaces.push(OpenInterface { device, number, counted: Statistics::default() });
+        }
+        let last = (live.buffer.max(BUFFER_MIN) as usize).saturating_mul(interfaces.len());
         Ok(LiveSource {
-            device,
+            interfaces,
+            turn: 0,
             encoder,
-            interface,
             cancel: options.stream.cancel.clone().unwrap_or_default(),
             counts: counts.clone(),
             watermark: Watermark::new(),
-            counted: Statistics::default(),
             counted_at: Instant::now(),
             waiting,
             taken: 0,
             is_ending: false,
-            last: live.buffer.max(BUFFER_MIN) as usize,
+            last,
         })
     }
 
@@ -170,15 +184,26 @@ impl LiveSource {
     fn take(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<usize> {
         let before = into.len();
         self.take_waiting(into, limit);
-        while self.waiting.is_empty() {
-            let Some(packet) = self.device.next()? else { break };
-            self.counts.0.captured.fetch_add(1, Ordering::Relaxed);
+        // Interfaces in a row that had no packet.
+        let mut empty = 0;
+        while self.waiting.is_empty() && empty < self.interfaces.len() {
+            let LiveSource { interfaces, turn, encoder, counts, waiting, .. } = self;
+            let Some(OpenInterface { device, number, .. }) = interfaces.get_mut(*turn) else {
+                *turn = 0;
+                continue;
+            };
+            let Some(packet) = device.next()? else {
+                (*turn, empty) = (*turn + 1, empty + 1);
+                continue;
+            };
+            empty = 0;
+            counts.0.captured.fetch_add(1, Ordering::Relaxed);
             let room = limit - (into.len() - before);
-            let frame = frame(&packet, self.interface);
+            let frame = frame(&packet, *number);
             if RECORD_EXTRA + packet.captured.len() <= room {
-                self.encoder.frame(into, &frame)?;
+                encoder.frame(into, &frame)?;
             } else {
-                self.encoder.frame(&mut self.waiting, &frame)?;
+                encoder.frame(waiting, &frame)?;
                 self.take_waiting(into, room);
                 break;
             }
@@ -216,16 +241,19 @@ impl LiveSource {
 
     /// Waits for packets; answers whether there may be some, or the input was ended.
     fn wait(&self) -> Result<bool> {
-        let fd = self.device.fd();
-        let fd = fd.ok_or_else(|| Error::internal("an interface that cannot be waited for"))?;
-        self.cancel.wait_for_within(fd, PATIENCE)
+        let fds = self.interfaces.iter().map(|interface| interface.device.fd());
+        let fds: Option<Vec<_>> = fds.collect();
+        let fds = fds.ok_or_else(|| Error::internal("an interface that cannot be waited for"))?;
+        self.cancel.wait_for_any(&fds, PATIENCE)
     }
 
     fn count(&mut self) {
         self.counted_at = Instant::now();
-        if let Some(now) = self.device.statistics() {
-            self.counts.add(&self.counted, &now);
-            self.counted = now;
+        for OpenInterface { device, counted, .. } in &mut self.interfaces {
+            if let Some(now) = device.statistics() {
+                self.counts.add(counted, &now);
+                *counted = now;
+            }
         }
     }
 }
@@ -247,7 +275,10 @@ impl Source for LiveSource {
             self.watermark.move_up();
             if !self.wait()? {
                 let passed = self.watermark.move_up();
-                self.encoder.statistics(&mut self.waiting, self.interface, passed);
+                let LiveSource { interfaces, encoder, waiting, .. } = self;
+                for interface in interfaces {
+                    encoder.statistics(waiting, interface.number, passed);
+                }
             }
         }
     }
