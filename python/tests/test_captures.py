@@ -62,7 +62,7 @@ def test_labels_of_networks_come_from_a_file(tmp_path):
     assert pickle.loads(pickle.dumps(flows)) == flows
     sites.write_text("nonsense")
     with pytest.raises(bytewright.FormatError, match="line 1: expected a network"):
-        Capture(WEB, label=sites)
+        list(bytewright.flows(WEB, label=sites))
 
 
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)

@@ -72,7 +72,7 @@ class FlowTest < TestCase
       end
     end
     with_file("10.0.0.0/24\n") do |label|
-      error = assert_raises(Bytewright::FormatError) { Bytewright::Capture.flows(WEB, label: label) }
+      error = assert_raises(Bytewright::FormatError) { Bytewright::Capture.flows(WEB, label: label).to_a }
       assert_match(/: line 1: expected a network, a comma and its label, such as .*, found 10\.0\.0\.0\/24/, error.message)
     end
   end
