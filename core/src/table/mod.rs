@@ -17,6 +17,7 @@ mod convert;
 mod cursor;
 mod dump;
 mod entry;
+mod eviction;
 pub mod file;
 mod foreign;
 pub mod memory;
@@ -28,6 +29,7 @@ mod same;
 mod selection;
 mod stat;
 pub mod tokyo_cabinet;
+mod uses;
 mod values;
 mod view;
 
@@ -37,6 +39,7 @@ pub use convert::{ConvertOptions, Converted, Duplicates, convert};
 pub use cursor::Cursor;
 pub use dump::{Dump, DumpDecoder, DumpFormat, DumpReader, load};
 pub use entry::{KEY_LEN_MAX, VALUE_LEN_MAX, check_entry};
+pub use eviction::{Eviction, EvictionJudge};
 pub(crate) use foreign::kept_format;
 pub use ordered::{KeyRange, OrderedSnapshot, OrderedTable};
 pub use origin::Origin;
@@ -49,7 +52,7 @@ pub use view::View;
 
 use std::time::Duration;
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// The operations of every table.
 ///
@@ -211,6 +214,30 @@ pub trait Table: Send {
 
     /// Counts and sizes.
     fn stat(&self) -> Result<Stat>;
+
+    /// Counts the uses of entries from now on, for [`Table::evict`]: the table is to have `bytes` or less. Only caches do so.
+    fn count_uses(&mut self, bytes: u64) -> Result<()> {
+        let _ = bytes;
+        Ok(())
+    }
+
+    /// Goes over the entries that were written first of all, `bytes` of them or a little more, with the number of their uses:
+    /// evicts those that `keeps` does not want, and writes the others again, with one use less. Those of the last commit stay
+    /// in any case. [`ErrorKind::Argument`](crate::ErrorKind::Argument) in a transaction, and in an ordered table.
+    fn evict(&mut self, bytes: u64, keeps: &mut EvictionJudge<'_>) -> Result<Eviction> {
+        let _ = (bytes, keeps);
+        Err(Error::new(
+            ErrorKind::Argument,
+            "expected a hashed table to evict its oldest entries, found an ordered one",
+        ))
+    }
+
+    /// Returns the bytes that the table takes, in its file or in memory, to be compared with a limit: of a file without what is
+    /// given back next.
+    fn used_bytes(&self) -> Result<u64> {
+        let stat = self.stat()?;
+        Ok(stat.file_bytes.max(stat.memory_bytes))
+    }
 
     /// Returns the changes that were committed behind `since`, up to now: a log has them, so only a hashed table in a file.
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for other tables, and for a position of another one.

@@ -19,6 +19,7 @@ mod changes;
 mod compaction;
 mod cuts;
 mod damage;
+mod eviction;
 mod failures;
 mod index;
 mod model;

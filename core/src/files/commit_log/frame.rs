@@ -50,6 +50,8 @@ pub(crate) struct FrameFlags {
     pub(crate) closes: bool,
     /// It has room for the index instead of records, and no number of its own. No check covers what is in it.
     pub(crate) is_room: bool,
+    /// It stands for the commits before its end, which are gone. The one behind has its number.
+    pub(crate) is_trimmed: bool,
 }
 
 impl FrameFlags {
@@ -60,16 +62,18 @@ impl FrameFlags {
             | u8::from(self.continues) << 3
             | u8::from(self.closes) << 4
             | u8::from(self.is_room) << 5
+            | u8::from(self.is_trimmed) << 6
     }
 
     fn from_byte(byte: u8) -> Option<FrameFlags> {
-        (byte < 64).then_some(FrameFlags {
+        (byte < 128).then_some(FrameFlags {
             commits: byte & 1 != 0,
             follows_sync: byte & 2 != 0,
             clears: byte & 4 != 0,
             continues: byte & 8 != 0,
             closes: byte & 16 != 0,
             is_room: byte & 32 != 0,
+            is_trimmed: byte & 64 != 0,
         })
     }
 }

@@ -71,10 +71,27 @@ impl<H: LogHeader> CommitLog<H> {
 
     /// Writes the header of a frame from `offset` to `end` that has room for an index. What is in it stays what it is.
     pub(crate) fn write_room(&self, offset: u64, end: u64, number: u64) -> std::io::Result<()> {
+        let flags = FrameFlags { is_room: true, ..FrameFlags::default() };
+        self.write_header(flags, offset, end, number)
+    }
+
+    /// Writes the header of a frame from `offset` to `end` that stands for the commits there, which are gone. The next one has
+    /// `number`.
+    pub(crate) fn write_trimmed(&self, offset: u64, end: u64, number: u64) -> std::io::Result<()> {
+        let flags = FrameFlags { is_room: true, is_trimmed: true, ..FrameFlags::default() };
+        self.write_header(flags, offset, end, number)
+    }
+
+    fn write_header(
+        &self,
+        flags: FrameFlags,
+        offset: u64,
+        end: u64,
+        number: u64,
+    ) -> std::io::Result<()> {
         let payload_len = end.saturating_sub(offset + FRAME_HEADER_LEN as u64);
         let payload_len =
             u32::try_from(payload_len).map_err(|_| std::io::ErrorKind::FileTooLarge)?;
-        let flags = FrameFlags { is_room: true, ..FrameFlags::default() };
         let frame = CommitFrame { offset, flags, payload_len, number };
         self.storage.write_at(offset, &frame.to_bytes(self.salt))
     }

@@ -243,6 +243,30 @@ impl Sharing {
     }
 }
 
+/// State that is pinned for a moment, also if what is done meanwhile panics.
+#[derive(Debug)]
+pub(super) struct ShortPin<'s> {
+    sharing: &'s Sharing,
+    pinned: Option<PinnedState>,
+}
+
+impl<'s> ShortPin<'s> {
+    /// Holds a state of `sharing` that is pinned.
+    #[inline]
+    pub(super) fn new(sharing: &'s Sharing, pinned: PinnedState) -> ShortPin<'s> {
+        ShortPin { sharing, pinned: Some(pinned) }
+    }
+}
+
+impl Drop for ShortPin<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(pinned) = self.pinned.take() {
+            self.sharing.unpin(pinned);
+        }
+    }
+}
+
 impl Drop for Sharing {
     fn drop(&mut self) {
         if let Sharing::Attached(states) = self {

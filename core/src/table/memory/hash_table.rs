@@ -14,10 +14,11 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::address_uses::AddressUses;
 use super::hash_index::HashIndex;
 use crate::error::{Error, ErrorKind, Result};
 use crate::heap::{Address, HeapCursor, HeapSnapshot, Pin, RecordHeap, prefetch};
-use crate::table::{Scan, Snapshot, Stat, Table, View, check_entry};
+use crate::table::{Eviction, EvictionJudge, Scan, Snapshot, Stat, Table, View, check_entry};
 
 /// Bytes and records that a change may move for each byte it writes or releases, so that dead bytes
 /// never get ahead, and no change takes long.
@@ -39,6 +40,7 @@ pub struct HashTable {
     changes: Vec<HashChange>,
     /// For each open transaction, the changes made before it.
     savepoints: Vec<usize>,
+    uses: AddressUses,
 }
 
 /// Records, and where they are.
@@ -70,6 +72,7 @@ impl HashTable {
             content: HashContent::default(),
             changes: Vec::new(),
             savepoints: Vec::new(),
+            uses: AddressUses::default(),
         }
     }
 
@@ -120,10 +123,12 @@ impl HashTable {
         old: Option<Address>,
         key: &[u8],
         value: &[u8],
-    ) -> Result<()> {
+    ) -> Result<Address> {
         let new = self.content.heap.append(key, value)?;
+        self.uses.begin(new);
         self.set(hash, old, Some(new));
-        self.clean(key.len() + value.len())
+        self.clean(key.len() + value.len())?;
+        Ok(new)
     }
 
     /// Takes out the entry of a key with that hash.
@@ -148,6 +153,8 @@ impl HashTable {
             let (len, hash) = (key.len() + value.len(), xxh3_64_with_seed(key, self.seed));
             if index.contains(hash, from) {
                 let to = heap.move_record(from)?;
+                self.uses.begin(to);
+                self.uses.set(to, self.uses.of(from));
                 index.replace(hash, from, to);
                 match bytes_left.checked_sub(len) {
                     Some(left) => bytes_left = left,
@@ -233,7 +240,10 @@ impl Table for HashTable {
 
     #[inline]
     fn get_with(&self, key: &[u8], found: &mut dyn FnMut(&[u8])) -> Result<bool> {
-        Ok(self.value(key).map(found).is_some())
+        let Some(address) = self.content.find(self.hash(key), key) else { return Ok(false) };
+        self.uses.note(address);
+        found(self.content.heap.record(address).1);
+        Ok(true)
     }
 
     fn view(&self, key: &[u8]) -> Result<Option<View>> {
@@ -257,7 +267,10 @@ impl Table for HashTable {
             }
             for (place, (hash, key)) in hashes.iter().zip(keys).enumerate() {
                 let address = self.content.find(*hash, key);
-                let value = address.map(|address| self.content.heap.record(address).1);
+                let value = address.map(|address| {
+                    self.uses.note(address);
+                    self.content.heap.record(address).1
+                });
                 found(block * BLOCK_LEN + place, value);
             }
         }
@@ -268,7 +281,7 @@ impl Table for HashTable {
         check_entry(key, value)?;
         let hash = self.hash(key);
         let old = self.content.find(hash, key);
-        self.put_anew(hash, old, key, value)
+        self.put_anew(hash, old, key, value).map(drop)
     }
 
     /// As in [`Table::get_many`], a block of keys waits for memory together, and for its buckets while the block before
@@ -309,6 +322,48 @@ impl Table for HashTable {
         let (key, value) = self.content.heap.record(first);
         taken(key, value);
         self.take_out(self.hash(key), first).map(|()| true)
+    }
+
+    fn evict(&mut self, bytes: u64, keeps: &mut EvictionJudge<'_>) -> Result<Eviction> {
+        if !self.savepoints.is_empty() {
+            return Err(Error::new(
+                ErrorKind::Argument,
+                "expected no open transaction to evict entries, found one",
+            ));
+        }
+        let (mut eviction, mut bytes_left) = (Eviction::default(), bytes);
+        for _ in 1..self.content.index.len() {
+            let Some(first) = self.content.first(self.seed) else { break };
+            let (key, value) = self.content.heap.record(first);
+            let (hash, len) = (self.hash(key), (key.len() + value.len()) as u64);
+            let uses = self.uses.of(first);
+            if keeps(key, value, uses) {
+                let (key, value) = (key.to_vec(), value.to_vec());
+                let written = self.put_anew(hash, Some(first), &key, &value)?;
+                self.uses.set(written, uses.saturating_sub(1));
+                eviction.kept += 1;
+            } else {
+                self.take_out(hash, first)?;
+                eviction.evicted += 1;
+            }
+            match bytes_left.checked_sub(len) {
+                Some(left) if left > 0 => bytes_left = left,
+                _ => break,
+            }
+        }
+        Ok(eviction)
+    }
+
+    /// Without what only views and snapshots keep, which no change of the table gives back.
+    fn used_bytes(&self) -> Result<u64> {
+        let HashContent { heap, index } = &self.content;
+        let bytes = heap.live_bytes() + heap.dead_bytes() + index.memory_bytes();
+        Ok(bytes as u64 + self.uses.memory_bytes())
+    }
+
+    fn count_uses(&mut self, _: u64) -> Result<()> {
+        self.uses.begin_counting();
+        Ok(())
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -385,7 +440,8 @@ impl Table for HashTable {
             dead_bytes: heap.dead_bytes() as u64,
             pinned_bytes: heap.pinned_bytes() as u64,
             index_bytes: index.memory_bytes() as u64,
-            memory_bytes: (heap.memory_bytes() + index.memory_bytes() + changes_bytes) as u64,
+            memory_bytes: (heap.memory_bytes() + index.memory_bytes() + changes_bytes) as u64
+                + self.uses.memory_bytes(),
             file_bytes: 0,
         })
     }

@@ -1,5 +1,6 @@
 //! Tables in memory.
 
+mod address_uses;
 mod buffer;
 mod hash_index;
 mod hash_table;

@@ -3,8 +3,8 @@
 //! The frame's one record deletes a key that no table has:
 //!
 //! ```text
-//! random 16   page of the directory 4   its bits 4   its check 4   0 4   entries 8   live bytes 8   beginning of entries 8
-//! dead entries 8   bytes of rooms 8   first page that is free for rooms 8   page behind those 8
+//! random 16   page of the directory 4   its bits 4   its check 4   pages given back 4   entries 8   live bytes 8   beginning of entries 8
+//! dead entries 8   bytes of rooms 8   first page that is free for rooms 8   page behind those 8   counts of uses 8
 //! ```
 
 use super::super::random::random_number;
@@ -13,13 +13,14 @@ use super::hash_file::HashFile;
 use super::header::{HashLogHeader, LogReader};
 use super::log_writer::{CommitFailure, LogWriter};
 use super::state::DirectoryRoom;
+use super::uses::UsesRoom;
 use crate::error::{Error, Result};
-use crate::files::{FrameFlags, HEADER_LEN};
+use crate::files::{FrameFlags, HEADER_LEN, PAGE_LEN};
 use crate::heap::record::HeapRecord;
 use crate::wire::{Endian, Reader};
 
 /// Bytes of the key that no table has.
-const KEY_LEN: usize = 16 + 4 * 4 + 7 * 8;
+const KEY_LEN: usize = 16 + 4 * 4 + 8 * 8;
 
 /// Index as a clean close left it.
 #[derive(Debug)]
@@ -33,18 +34,22 @@ pub(super) struct ClosedIndex {
     dead_records: u64,
     room_bytes: u64,
     free_rooms: (u64, u64),
+    /// Pages of the log that were given back to the disk.
+    freed_pages: u32,
+    uses_room: UsesRoom,
 }
 
 impl ClosedIndex {
     fn to_key(&self) -> [u8; KEY_LEN] {
         let mut key = Vec::with_capacity(KEY_LEN);
         (0..2).for_each(|_| key.extend(random_number().to_le_bytes()));
-        for number in [self.directory.page, self.directory.bits, self.check, 0] {
+        for number in [self.directory.page, self.directory.bits, self.check, self.freed_pages] {
             key.extend(number.to_le_bytes());
         }
         let (first, end) = self.free_rooms;
         let of_state = [self.records, self.live_bytes, self.start, self.dead_records];
-        for number in of_state.into_iter().chain([self.room_bytes, first, end]) {
+        let rooms = [self.room_bytes, first, end, self.uses_room.word()];
+        for number in of_state.into_iter().chain(rooms) {
             key.extend(number.to_le_bytes());
         }
         key.try_into().unwrap_or([0; KEY_LEN])
@@ -54,11 +59,12 @@ impl ClosedIndex {
         let mut fields = Reader::new(key);
         fields.take(16)?;
         let mut number = || fields.u32(Endian::Little);
-        let [page, bits, check, _] = [number()?, number()?, number()?, number()?];
+        let [page, bits, check, freed_pages] = [number()?, number()?, number()?, number()?];
         let mut number = || fields.u64(Endian::Little);
         let (records, live_bytes) = (number()?, number()?);
         let (start, dead_records) = (number()?, number()?);
         let (room_bytes, free_rooms) = (number()?, (number()?, number()?));
+        let uses_room = UsesRoom::of_word(number()?);
         let directory = DirectoryRoom { page, bits };
         // A directory that is in no file belongs to an index that is gone.
         (page != 0 && bits <= super::index::DIRECTORY_BITS_MAX).then_some(ClosedIndex {
@@ -70,6 +76,8 @@ impl ClosedIndex {
             dead_records,
             room_bytes,
             free_rooms,
+            freed_pages,
+            uses_room,
         })
     }
 
@@ -84,7 +92,8 @@ impl ClosedIndex {
         let record = reader.record(frame.payload(), len)?;
         let closed = record.and_then(|(record, _)| ClosedIndex::from_key(record.key()));
         let Some(closed) = closed else { return Ok(false) };
-        let mut extent = LogExtent::empty(&file.log.header);
+        let mut extent = LogExtent::beginning(&mut reader)?;
+        let trimmed_end = extent.end;
         extent.next_transaction = frame.number;
         extent.commit(&frame);
         let ClosedIndex { records, live_bytes, start, dead_records, .. } = closed;
@@ -93,6 +102,8 @@ impl ClosedIndex {
         state.begin(&extent, file.log.header.identity());
         state.set_directory(closed.directory);
         state.set_room_bytes(closed.room_bytes);
+        state.set_uses_room(closed.uses_room);
+        state.set_trimmed(trimmed_end, u64::from(closed.freed_pages) * PAGE_LEN as u64);
         state.set_free_rooms(closed.free_rooms);
         file.check_reaches(len)?;
         // Without an intact directory there is no index.
@@ -134,6 +145,8 @@ impl LogWriter {
             dead_records,
             room_bytes: state.room_bytes(),
             free_rooms: state.free_rooms(),
+            uses_room: state.uses_room(),
+            freed_pages: u32::try_from(state.freed_bytes() / PAGE_LEN as u64).unwrap_or(u32::MAX),
         };
         self.begin()?;
         self.add(HeapRecord::Deletion { key: &closed.to_key() }, None)?;

@@ -15,9 +15,10 @@ use std::sync::Arc;
 use super::compactor::{Compacting, Compactor};
 use super::copying::{CompactionStep, LogCopy};
 use super::engine::{Engine, TURN_TRIES, replaced_again_and_again};
-use super::header::LOG_START;
+use super::extent::LogExtent;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::TurnKind;
+use crate::table::ValueType;
 
 /// Dead bytes that are left alone: to make a file for less costs more than it gives back.
 const FLOOR: u64 = 416 << 10;
@@ -67,12 +68,13 @@ impl Engine {
         }
         let extent = self.extent()?;
         let file = self.file()?;
-        let room_bytes = file.sharing.state().room_bytes();
-        let room_bytes = if file.is_index_own { 0 } else { room_bytes };
+        let other_bytes = file.other_bytes();
         match &mut self.compactor {
             None => {
-                let used = extent.end - LOG_START - room_bytes.min(extent.end - LOG_START);
-                let is_due = used > 2 * extent.live_bytes + FLOOR;
+                let used = extent.used_bytes(other_bytes);
+                // What a cache has dead goes when it evicts, and needs no second file.
+                let is_half_dead = used > 2 * extent.live_bytes + FLOOR;
+                let is_due = is_half_dead && self.values != ValueType::CACHE || is_far(&extent);
                 if is_due && extent.end >= self.compaction_put_off_until {
                     let growth = (extent.live_bytes * 3 / 5).max(GROWTH_MIN);
                     let file = self.file()?.clone();
@@ -84,7 +86,7 @@ impl Engine {
                 Ok(())
             }
             Some(compactor) => {
-                let outcome = compactor.follow(&self.files, &extent, room_bytes);
+                let outcome = compactor.follow(&self.files, &extent, other_bytes);
                 self.end_with(outcome, extent.end)
             }
         }
@@ -118,7 +120,8 @@ impl Engine {
     /// is waited for.
     pub(super) fn end_compaction(&mut self) -> Result<()> {
         let extent = self.extent()?;
-        let is_long = extent.end > extent.live_bytes * 5 / 2 + FLOOR;
+        let freed_bytes = self.file()?.sharing.state().freed_bytes();
+        let is_long = extent.end - freed_bytes.min(extent.end) > extent.live_bytes * 5 / 2 + FLOOR;
         match self.compactor.take() {
             Some(compactor) if is_long => {
                 let outcome = compactor.wait(&self.files);
@@ -143,6 +146,14 @@ impl Engine {
             compactor.stop();
         }
     }
+}
+
+/// Offset that the log of a table may get to, whatever was given back of it, beside what it has alive.
+const FAR: u64 = 16 << 30;
+
+/// Returns true if a log goes on so far behind what it has alive that others could take its length for its size.
+fn is_far(extent: &LogExtent) -> bool {
+    extent.end > FAR + 32 * extent.live_bytes
 }
 
 /// A log that is closed by a thread.

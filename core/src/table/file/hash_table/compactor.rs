@@ -164,8 +164,8 @@ impl Compactor {
             false => start_thread(files, file)?,
             true => Work::Here(Some(Box::new(LogCopy::begin(file, files)?))),
         };
-        let room_bytes = file.sharing.state().room_bytes();
-        let (start, first_end, seen) = (extent.start, extent.end, (*extent, room_bytes));
+        let seen = (*extent, file.other_bytes());
+        let (start, first_end) = (extent.start, extent.end);
         Ok(Compactor { work, start, first_end, growth, grown: 0, seen })
     }
 
@@ -174,13 +174,13 @@ impl Compactor {
         &mut self,
         files: &HashTableFiles,
         extent: &LogExtent,
-        room_bytes: u64,
+        other_bytes: u64,
     ) -> Compacting {
-        let (before, rooms_before) = self.seen;
+        let (before, others_before) = self.seen;
         let written = extent.end.saturating_sub(before.end);
-        let dead_before = before.dead_bytes(rooms_before);
-        let died = extent.dead_bytes(room_bytes).saturating_sub(dead_before);
-        self.seen = (*extent, room_bytes);
+        let dead_before = before.dead_bytes(others_before);
+        let died = extent.dead_bytes(other_bytes).saturating_sub(dead_before);
+        self.seen = (*extent, other_bytes);
         self.grown = self.grown.saturating_add(written.max(died));
         let wanted_at = self.wanted_at();
         match &mut self.work {

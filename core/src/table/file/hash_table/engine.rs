@@ -7,6 +7,7 @@ use super::super::options::{OpenOptions, SyncMode};
 use super::compaction::let_go;
 use super::compactor::Compactor;
 use super::hash_file::HashFile;
+use super::header::LOG_START;
 use super::log_writer::{CommitFailure, LogWriter};
 use super::opening::{replace_index, roll_forward};
 use super::snapshot::HashSnapshot;
@@ -394,7 +395,7 @@ impl Engine {
             let writer = engine.writer_mut()?;
             let old = writer.old(key)?;
             let added = writer.add(HeapRecord::Entry { key, value }, old);
-            engine.checked(added)
+            engine.checked(added).map(drop)
         })
     }
 
@@ -406,7 +407,7 @@ impl Engine {
                 return Ok(false);
             }
             let added = writer.add(HeapRecord::Deletion { key }, old);
-            engine.checked(added).map(|()| true)
+            engine.checked(added).map(|_| true)
         })
     }
 
@@ -522,23 +523,32 @@ impl Engine {
         marked.map_err(|error| self.fail(error))
     }
 
+    /// Returns the bytes of the file that are taken, without those that are given back next.
+    pub(super) fn used_bytes(&self) -> Result<u64> {
+        let (file, extent) = (self.file()?, self.extent()?);
+        let state = file.sharing.state();
+        let free_soon = extent.start.saturating_sub(state.trimmed_end().max(LOG_START));
+        Ok(extent.end.saturating_sub(state.freed_bytes() + free_soon))
+    }
+
     pub(super) fn stat(&self) -> Result<Stat> {
         let writer = self.writer()?;
         let (file, extent) = (&writer.file, self.extent()?);
         let log = &file.log;
         let file_bytes = log.storage.len();
         let file_bytes = file_bytes.map_err(|error| log.system_error("read the table", &error))?;
-        let room_bytes = file.sharing.state().room_bytes();
-        let (own, in_log) = if file.is_index_own { (room_bytes, 0) } else { (0, room_bytes) };
+        let state = file.sharing.state();
+        let (room_bytes, freed_bytes) = (state.room_bytes(), state.freed_bytes());
+        let own = if file.is_index_own { room_bytes } else { 0 };
         let pinned = self.retired.iter().filter_map(Weak::upgrade);
         Ok(Stat {
             records: extent.records,
             live_bytes: extent.live_bytes,
-            dead_bytes: extent.dead_bytes(in_log),
+            dead_bytes: extent.dead_bytes(file.other_bytes()),
             pinned_bytes: pinned.map(|file| file.log.storage.len().unwrap_or_default()).sum(),
             index_bytes: room_bytes,
             memory_bytes: own + writer.memory_bytes(),
-            file_bytes,
+            file_bytes: file_bytes.saturating_sub(freed_bytes),
         })
     }
 

@@ -14,7 +14,8 @@ use super::segment::KeyHash;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{LogRecord, PAGE_LEN, PageMap};
 use crate::heap::record::HeapRecord;
-use crate::table::file::sharing::{PinnedState, Sharing};
+use crate::table::ValueType;
+use crate::table::file::sharing::{PinnedState, Sharing, ShortPin};
 
 /// File of a table that is open.
 #[derive(Debug)]
@@ -53,6 +54,13 @@ impl HashFile {
         KeyHash::new(key, self.log.header.seed)
     }
 
+    /// Returns the bytes of the log that are neither records nor frames: those of the index, and those that were given back.
+    pub(super) fn other_bytes(&self) -> u64 {
+        let state = self.sharing.state();
+        let room_bytes = if self.is_index_own { 0 } else { state.room_bytes() };
+        room_bytes + state.freed_bytes()
+    }
+
     /// Returns the newest state. Fails if the words of the processes or a part of the log were cut off the file.
     #[inline]
     pub(super) fn newest(&self) -> Result<LogExtent> {
@@ -69,10 +77,28 @@ impl HashFile {
 
     /// Returns the newest state, which is pinned.
     pub(super) fn pin_newest(&self) -> Result<(LogExtent, PinnedState)> {
+        self.pin_newest_by(|state| self.sharing.pin(state))
+    }
+
+    /// Returns the newest state to read something of it: pinned, where what it has may be given back to the disk.
+    #[inline]
+    fn newest_to_read(&self) -> Result<(LogExtent, Option<ShortPin<'_>>)> {
+        if self.log.header.values != ValueType::CACHE {
+            return Ok((self.newest()?, None));
+        }
+        let (newest, pinned) = self.pin_newest_by(|state| self.sharing.pin_shortly(state))?;
+        Ok((newest, Some(ShortPin::new(&self.sharing, pinned))))
+    }
+
+    #[inline]
+    fn pin_newest_by(
+        &self,
+        pin: impl Fn((u64, u64)) -> Result<PinnedState>,
+    ) -> Result<(LogExtent, PinnedState)> {
         loop {
             let counter = self.sharing.state().counter();
             let newest = self.newest()?;
-            let pin = self.sharing.pin((newest.end, newest.start))?;
+            let pin = pin((newest.end, newest.start))?;
             fence(SeqCst);
             if self.sharing.state().counter() == counter {
                 return Ok((newest, pin));
@@ -216,11 +242,12 @@ impl HashFile {
     ) -> Result<bool> {
         let hash = self.hash(key);
         loop {
-            let state = self.newest()?;
+            let (state, _pin) = self.newest_to_read()?;
             let mut is_there = false;
             let shown = &mut |value: &[u8], version: FoundVersion| {
                 is_there = !version.is_deletion;
                 if is_there {
+                    self.note_use(version.place);
                     found(value);
                 }
             };

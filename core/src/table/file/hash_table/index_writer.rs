@@ -49,6 +49,12 @@ pub(super) struct IndexChange {
     pub(super) before: IndexEntry,
 }
 
+/// Returns true if a state needs an entry whose end is `oldest_end` or later, and which begins at `oldest_start` or later.
+fn is_needed(entry: IndexEntry, (oldest_end, oldest_start): (u64, u64)) -> bool {
+    let is_deleted = entry.is_deletion && entry.place < oldest_end;
+    entry != IndexEntry::NOTHING && entry.place >= oldest_start && !is_deleted
+}
+
 /// Writer of an index. It has the turn.
 #[derive(Debug)]
 pub(super) struct IndexWriter<'f> {
@@ -80,12 +86,15 @@ impl<'f> IndexWriter<'f> {
         self.start = start;
     }
 
-    /// Returns the end of the oldest state that somebody may read.
-    fn oldest(&self) -> u64 {
+    /// Returns the end of the oldest state that somebody may read, and the place before which no such state has anything.
+    fn oldest(&self) -> (u64, u64) {
         let mut states = Vec::new();
         self.file.sharing.read_states(&mut states);
-        let pinned = states.iter().map(|(end, _)| *end).min();
-        pinned.map_or(self.committed_end, |pinned| pinned.min(self.committed_end))
+        // What begins with the commit that is being taken in is not the newest state yet.
+        let start = if self.start < self.committed_end { self.start } else { 0 };
+        states.iter().fold((self.committed_end, start), |oldest, state| {
+            (oldest.0.min(state.0), oldest.1.min(state.1))
+        })
     }
 
     /// Takes a change in; one that was taken in before stays. Where its entry is to be replaced and is not there, because
@@ -155,7 +164,7 @@ impl<'f> IndexWriter<'f> {
         let mut count = 0;
         bucket.segment.each(|moving| {
             count += 1;
-            if self.is_needed(moving.entry, oldest) {
+            if is_needed(moving.entry, oldest) {
                 kept.push(moving);
             }
         });
@@ -178,12 +187,6 @@ impl<'f> IndexWriter<'f> {
             return Err(error);
         }
         self.switch(bucket, &next)
-    }
-
-    fn is_needed(&self, entry: IndexEntry, oldest: u64) -> bool {
-        let is_cleared = entry.place < self.start && self.start < oldest;
-        let is_deleted = entry.is_deletion && entry.place < oldest;
-        entry != IndexEntry::NOTHING && !is_cleared && !is_deleted
     }
 
     /// Writes entries to new segments, which have `depth` hash bits in common, or more.
@@ -328,7 +331,7 @@ impl<'f> IndexWriter<'f> {
     }
 
     /// Adds a frame of so many pages at the end of the log, and returns the first page and the one behind the last.
-    fn add_room(&mut self, pages: u64) -> Result<(u64, u64)> {
+    pub(super) fn add_room(&mut self, pages: u64) -> Result<(u64, u64)> {
         let state = self.file.sharing.state();
         let len = pages * PAGE_LEN as u64;
         let added = match self.file.is_index_own {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::extent::LogExtent;
 use super::hash_file::{FoundVersion, HashFile};
-use super::header::{LOG_END_MAX, LOG_START};
+use super::header::LOG_END_MAX;
 use super::index_writer::{IndexChange, IndexWriter};
 use super::segment::IndexEntry;
 use super::transaction::{PendingChange, Transaction};
@@ -44,6 +44,12 @@ pub(super) struct OldVersion {
 }
 
 impl OldVersion {
+    /// The newest version of a key, an entry at `place` that was committed. It has `len` bytes with its check.
+    pub(super) fn alive(place: u64, len: u64) -> OldVersion {
+        let entry = IndexEntry { place, is_deletion: false };
+        OldVersion { entry, len, number: None, is_cleared: false }
+    }
+
     pub(super) fn is_alive(&self) -> bool {
         !self.entry.is_deletion && !self.is_cleared
     }
@@ -142,7 +148,8 @@ impl LogWriter {
         let (committed, hash) = (self.committed(), self.file.hash(key));
         let mut old = None;
         // What was cleared is in the index as long as somebody may read it, and the next version of its key takes its place.
-        let all = LogExtent { start: LOG_START, ..committed };
+        let start = self.file.sharing.state().trimmed_end();
+        let all = LogExtent { start, ..committed };
         let has_cleared = self.transaction.has_cleared();
         // Nobody else changes the index.
         self.file.version(&all, (key, hash), None, buffer, &mut |_, version| {
@@ -154,8 +161,8 @@ impl LogWriter {
         Ok(old)
     }
 
-    /// Adds a record to the open transaction, in the place of `old`.
-    pub(super) fn add(&mut self, record: HeapRecord<'_>, old: Option<OldVersion>) -> Result<()> {
+    /// Adds a record to the open transaction, in the place of `old`, and returns its place.
+    pub(super) fn add(&mut self, record: HeapRecord<'_>, old: Option<OldVersion>) -> Result<u64> {
         let replaced = old.map_or(0, |old| old.entry.place);
         let record = LogRecord { record, replaced };
         if self.transaction.is_full_for(&record) {
@@ -178,7 +185,8 @@ impl LogWriter {
         self.transaction.change(number, PendingChange { index, len });
         let old_len = old.filter(OldVersion::is_alive).map(|old| old.len);
         self.extent.account(old_len, (!entry.is_deletion).then_some(len));
-        Ok(())
+        self.file.forget_uses(place);
+        Ok(place)
     }
 
     /// Takes out all entries, in the open transaction.

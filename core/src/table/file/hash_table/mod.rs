@@ -15,6 +15,7 @@ mod compaction;
 mod compactor;
 mod copying;
 mod engine;
+mod eviction;
 mod extent;
 mod far_versions;
 mod feed;
@@ -34,6 +35,8 @@ mod snapshot;
 mod state;
 mod table_files;
 mod transaction;
+mod trimming;
+mod uses;
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -43,7 +46,9 @@ use std::time::Duration;
 use super::options::OpenOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Directory, FileDirectory};
-use crate::table::{ChangePosition, Changes, Snapshot, Stat, Table, ValueType, check_entry};
+use crate::table::{
+    ChangePosition, Changes, Eviction, EvictionJudge, Snapshot, Stat, Table, ValueType, check_entry,
+};
 use engine::Engine;
 use feed::ChangeFeed;
 use log_writer::shorten;
@@ -329,6 +334,18 @@ impl Table for HashTable {
 
     fn stat(&self) -> Result<Stat> {
         self.look(Engine::stat)
+    }
+
+    fn evict(&mut self, bytes: u64, keeps: &mut EvictionJudge<'_>) -> Result<Eviction> {
+        self.change(|engine| engine.evict(bytes, keeps))
+    }
+
+    fn count_uses(&mut self, bytes: u64) -> Result<()> {
+        self.changed()?.count_uses(bytes)
+    }
+
+    fn used_bytes(&self) -> Result<u64> {
+        self.look(Engine::used_bytes)
     }
 
     fn changes_since(&self, since: Option<&ChangePosition>) -> Result<Box<dyn Changes>> {

@@ -209,7 +209,7 @@ impl FileOpening {
     /// Checks the log up to `end`.
     fn verify(&self, end: u64) -> Result<()> {
         let mut reader = LogReader::new(self.log.clone(), end);
-        let mut extent = LogExtent::empty(&self.log.header);
+        let mut extent = LogExtent::beginning(&mut reader)?;
         match survey(&mut extent, &mut reader, &mut |_| ())? {
             Rest::Nothing => Ok(()),
             Rest::NotWhole(offset) => Err(damaged(&self.log, offset)),
@@ -222,11 +222,11 @@ impl FileOpening {
         let state = file.sharing.state();
         let (log, header) = (&self.log, &self.log.header);
         let len = check_length(&*log.storage, header)?;
-        let mut extent = LogExtent::empty(header);
+        let mut reader = LogReader::new(log.clone(), len);
+        let mut extent = LogExtent::beginning(&mut reader)?;
         state.begin(&extent, header.identity());
         let mut writer = IndexWriter::begin(&file, (extent.start, u64::MAX), extent.end, 0);
         writer.begin_index()?;
-        let mut reader = LogReader::new(log.clone(), len);
         let rest = replay(&file, &mut extent, &mut reader, &mut writer)?;
         check_rest(&mut reader, rest, header.closed_len)?;
         state.publish(&extent);
@@ -253,14 +253,18 @@ pub(super) fn make_index(file: &HashFile, header: &HashLogHeader) -> Result<()> 
     let (log, state) = (&file.log, file.sharing.state());
     let len = log.storage.len().map_err(|error| log.system_error("read the table", &error))?;
     let (mut reader, mut rooms) = (LogReader::new(log.clone(), len), Vec::new());
-    let mut whole = LogExtent::empty(header);
+    let beginning = LogExtent::beginning(&mut reader)?;
+    let mut whole = beginning;
     let rest = survey(&mut whole, &mut reader, &mut |room| rooms.push(*room))?;
     check_rest(&mut reader, rest, header.closed_len)?;
     if len > whole.end {
         cut_tail(log, whole.end)?;
     }
-    let mut extent = LogExtent::empty(header);
+    let mut extent = beginning;
     state.begin(&extent, header.identity());
+    // The index that was among it is gone.
+    let freed_bytes = log.free(LOG_START, beginning.end);
+    state.set_trimmed(beginning.end, freed_bytes);
     file.check_reaches(whole.end)?;
     log.read_mapped_to(whole.end);
     let mut writer = IndexWriter::begin(file, (extent.start, u64::MAX), whole.end, 0);
@@ -281,9 +285,11 @@ pub(super) fn replace_index(file: &HashFile) -> Result<()> {
     let newest = state.newest();
     let sharing = Sharing::alone(false).map_err(|error| Error::io("get memory", &error))?;
     let apart = HashFile::new(log.clone(), file.map.clone(), sharing, file.is_index_own);
-    let mut extent = LogExtent::empty(&log.header);
+    let mut reader = LogReader::new(log.clone(), newest.end);
+    let mut extent = LogExtent::beginning(&mut reader)?;
     apart.sharing.state().begin(&extent, log.header.identity());
     apart.sharing.state().set_room_bytes(state.room_bytes());
+    apart.sharing.state().set_trimmed(state.trimmed_end(), state.freed_bytes());
     // What others have pinned stays in the new index, too.
     let (mut states, mut pins) = (Vec::new(), Vec::new());
     file.sharing.read_states(&mut states);
@@ -294,7 +300,6 @@ pub(super) fn replace_index(file: &HashFile) -> Result<()> {
     let mut writer =
         IndexWriter::begin(&apart, (extent.start, newest.end), newest.end, newest.next_transaction);
     writer.begin_index()?;
-    let mut reader = LogReader::new(log.clone(), newest.end);
     replay(&apart, &mut extent, &mut reader, &mut writer)?;
     extent.end = writer.end;
     state.publish(&extent);

@@ -146,7 +146,7 @@ impl Salvage {
         mut self,
         mut whole: impl FnMut(&mut LogReader, &[CommitFrame]) -> Result<()>,
     ) -> Result<Check> {
-        let mut extent = LogExtent::empty(&self.log.header);
+        let mut extent = LogExtent::beginning(&mut self.reader)?;
         let mut chain = Vec::new();
         loop {
             extent.end = self.reader.pass_rooms(extent.end, &mut |_| ())?;

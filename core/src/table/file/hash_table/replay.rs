@@ -107,7 +107,11 @@ fn take_in(
         let entry = IndexEntry { place: range.start, is_deletion: record.is_deletion() };
         let before = IndexEntry { place: replaced, is_deletion: false };
         let change = IndexChange { hash: file.hash(key), entry, before };
+        let trimmed_end = file.sharing.state().trimmed_end();
         writer.apply(&change, &mut |place| {
+            if place < trimmed_end {
+                return Ok(false);
+            }
             let (found, _) = file.log.record(place, end, scratch)?;
             Ok(found.key() == key)
         })?;

@@ -63,6 +63,7 @@ impl HeldState {
         let shown = &mut |value: &[u8], version: FoundVersion| {
             is_there = !version.is_deletion;
             if is_there {
+                file.note_use(version.place);
                 found(value);
             }
         };

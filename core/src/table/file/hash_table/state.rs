@@ -8,6 +8,7 @@ use std::sync::atomic::{
 };
 
 use super::extent::LogExtent;
+use super::uses::UsesRoom;
 use crate::table::file::sharing::Sharing;
 
 /// Counter of the states that were published; its lowest bit says where the newest one is.
@@ -30,6 +31,11 @@ const ROOMS_END: usize = 33;
 const FREE_SEGMENT: usize = 34;
 /// Bytes of the log that are room.
 const ROOM_BYTES: usize = 35;
+/// End of the part of the log that was given back to the disk, and the bytes that were.
+const TRIMMED_END: usize = 36;
+const FREED_BYTES: usize = 37;
+/// Room of the counts of uses.
+const USES_ROOM: usize = 38;
 
 /// Another file has taken the place of this one.
 const REPLACED: u64 = 1;
@@ -233,6 +239,32 @@ impl<'w> TableState<'w> {
 
     pub(super) fn set_room_bytes(&self, bytes: u64) {
         self.words[ROOM_BYTES].store(bytes, Relaxed);
+    }
+
+    /// Returns the end of the part of the log of which nothing is left but rooms of the index; 0 if nothing was given back.
+    #[inline]
+    pub(super) fn trimmed_end(&self) -> u64 {
+        self.words[TRIMMED_END].load(SeqCst)
+    }
+
+    /// Returns the bytes that were given back.
+    pub(super) fn freed_bytes(&self) -> u64 {
+        self.words[FREED_BYTES].load(Relaxed)
+    }
+
+    pub(super) fn set_trimmed(&self, end: u64, freed_bytes: u64) {
+        self.words[TRIMMED_END].store(end, SeqCst);
+        self.words[FREED_BYTES].store(freed_bytes, SeqCst);
+    }
+
+    /// Returns the room of the counts of uses.
+    #[inline]
+    pub(super) fn uses_room(&self) -> UsesRoom {
+        UsesRoom::of_word(self.words[USES_ROOM].load(Acquire))
+    }
+
+    pub(super) fn set_uses_room(&self, room: UsesRoom) {
+        self.words[USES_ROOM].store(room.word(), SeqCst);
     }
 
     /// Goes on with the index of another state of the same file.

@@ -10,7 +10,7 @@ use super::search::DEPTH_MAX;
 use super::tree_file::TreeFile;
 use crate::error::{Error, Result};
 use crate::files::ProcessMark;
-use crate::table::file::sharing::PinnedState;
+use crate::table::file::sharing::{PinnedState, ShortPin};
 use crate::table::{KeyRange, OrderedSnapshot, Scan, Snapshot};
 
 impl TreeFile {
@@ -43,7 +43,7 @@ impl TreeFile {
     #[inline]
     fn read_newest<T>(&self, read: impl FnOnce(TreeRoot) -> Result<T>) -> Result<T> {
         let (root, pinned) = self.pin_newest_by(|root| self.sharing.pin_shortly(root.state()))?;
-        let _pinned = ShortPin { file: self, pinned: Some(pinned) };
+        let _pinned = ShortPin::new(&self.sharing, pinned);
         read(root)
     }
 
@@ -66,20 +66,6 @@ impl TreeFile {
             return self.get_many_following(keys, found);
         }
         self.read_newest(|root| self.get_many(root.page, keys, found))
-    }
-}
-
-/// State that is pinned for a moment, also if what is done meanwhile panics.
-struct ShortPin<'f> {
-    file: &'f TreeFile,
-    pinned: Option<PinnedState>,
-}
-
-impl Drop for ShortPin<'_> {
-    fn drop(&mut self) {
-        if let Some(pinned) = self.pinned.take() {
-            self.file.sharing.unpin(pinned);
-        }
     }
 }
 
