@@ -1,9 +1,11 @@
 //! Bounded reading of fixed-size values from bytes. Every read answers `None` past the end; what a
 //! short input means is for the decoder to say.
 
+mod cbor;
 mod inflated;
 mod template;
 
+pub use cbor::CborItem;
 pub(crate) use inflated::{DeflateWrapper, inflate};
 pub use template::{RecordTemplate, RecordType, RecordValue};
 

@@ -119,6 +119,19 @@ None is an option that is not given.
   itself.
 - `verify`: Check all of the file first.
 
+`CACHE`: opening caches
+
+- `size_limit`: Bytes that the file of the cache, or its memory, may take: what is over is evicted.
+- `count_limit`: Entries that the cache may have.
+- `create`: Make the file where it is missing.
+- `read_only`: Read beside others who write.
+- `exclusive`: Let nobody else write while it is open.
+- `sync`: When commits are made to survive a power cut: "interval" (within a second, and at the latest when it is
+  closed), "commit" (before each commit returns) or "never".
+- `timeout`: Longest wait in seconds for another writer: to end its transaction, or to close a file that it has for
+  itself.
+- `verify`: Check all of the file first.
+
 `READER`: reading binary files
 
 - `compressed`: Compression of the input: "auto" as its first bytes say, "none" to read the bytes as they are.
@@ -238,6 +251,16 @@ TABLE = {
     "read_only": False,
     "exclusive": False,
     "sync": "interval",
+    "timeout": 10,
+    "verify": False,
+}
+CACHE = {
+    "size_limit": 1073741824,
+    "count_limit": None,
+    "create": True,
+    "read_only": False,
+    "exclusive": False,
+    "sync": "never",
     "timeout": 10,
     "verify": False,
 }

@@ -16,6 +16,7 @@ PARQUET: dict[str, Any]
 CUT: dict[str, Any]
 REPORT: dict[str, Any]
 TABLE: dict[str, Any]
+CACHE: dict[str, Any]
 READER: dict[str, Any]
 OUTPUT: dict[str, Any]
 WRITTEN_PACKET: dict[str, Any]
@@ -103,6 +104,16 @@ class _ReportOptions(TypedDict, total=False):
     force: bool | None
 
 class _TableOptions(TypedDict, total=False):
+    create: bool | None
+    read_only: bool | None
+    exclusive: bool | None
+    sync: Literal["interval", "commit", "never"] | None
+    timeout: float | None
+    verify: bool | None
+
+class _CacheOptions(TypedDict, total=False):
+    size_limit: int | None
+    count_limit: int | None
     create: bool | None
     read_only: bool | None
     exclusive: bool | None

@@ -18,7 +18,7 @@ pub use kind::OptionKind;
 pub use setting::Setting;
 
 /// An option, as it is said once for all languages.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct OptionSpec {
     /// Its name.
     pub name: &'static str,

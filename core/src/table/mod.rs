@@ -12,6 +12,7 @@
 //! Files of [Tokyo Cabinet](tokyo_cabinet) can be read, and become tables by conversion.
 
 mod backup;
+pub mod cache;
 mod change;
 mod convert;
 mod cursor;

@@ -23,7 +23,7 @@ impl ValueType {
     /// Integers of 64 bits with a sign: 8 bytes, little-endian.
     pub const INTEGER: ValueType = ValueType { name: *b"integer\0\0\0\0\0" };
 
-    /// Entries of a cache, which may be gone at any time: the log of such a table gives its beginning back.
+    /// Entries of a [cache](super::cache), which may be gone at any time: the log of such a table gives its beginning back.
     pub(super) const CACHE: ValueType = ValueType { name: *b"cache\0\0\0\0\0\0\0" };
 
     /// Name of bytes.

@@ -13,6 +13,7 @@ use bytewright::host::{PacketDetails, ReaderOptions};
 use bytewright::input::{CaptureOptions, LiveOptions};
 use bytewright::options::{NamedOptions, OptionSpec};
 use bytewright::report::ReportOptions;
+use bytewright::table::cache::CacheOptions;
 use bytewright::table::file::OpenOptions;
 
 /// Options that are given together.
@@ -99,6 +100,7 @@ const OPERATIONS: &[Operation] = &[
     ),
     Operation("REPORT", "Report", "Reports", &[ReportOptions::OPTIONS, OutputOptions::OPTIONS]),
     Operation("TABLE", "Table", "Opening table files", &[OpenOptions::OPTIONS]),
+    Operation("CACHE", "Cache", "Opening caches", &[CacheOptions::OPTIONS]),
     Operation("READER", "Reader", "Reading binary files", &[ReaderOptions::OPTIONS]),
     Operation(
         "OUTPUT",

@@ -17,6 +17,7 @@ mod generate;
 mod simulated_disk;
 
 mod backup;
+mod cache;
 mod convert;
 mod disks;
 mod dump;

@@ -212,6 +212,29 @@ module Bytewright
       verify: false
     }.freeze
 
+    # Opening caches.
+    #
+    # - +size_limit+: Bytes that the file of the cache, or its memory, may take: what is over is evicted.
+    # - +count_limit+: Entries that the cache may have.
+    # - +create+: Make the file where it is missing.
+    # - +read_only+: Read beside others who write.
+    # - +exclusive+: Let nobody else write while it is open.
+    # - +sync+: When commits are made to survive a power cut: "interval" (within a second, and at the latest when it is
+    #   closed), "commit" (before each commit returns) or "never".
+    # - +timeout+: Longest wait in seconds for another writer: to end its transaction, or to close a file that it has
+    #   for itself.
+    # - +verify+: Check all of the file first.
+    CACHE = {
+      size_limit: 1073741824,
+      count_limit: nil,
+      create: true,
+      read_only: false,
+      exclusive: false,
+      sync: :never,
+      timeout: 10,
+      verify: false
+    }.freeze
+
     # Reading binary files.
     #
     # - +compressed+: Compression of the input: "auto" as its first bytes say, "none" to read the bytes as they are.
