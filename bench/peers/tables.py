@@ -83,6 +83,12 @@ class Shelf:
         return len(self.shelf)
 
 
+def diskcache(folder):
+    import diskcache
+
+    return diskcache.Cache(f"{folder}/x.diskcache")
+
+
 def gnu(folder):
     import dbm.gnu
 
@@ -93,6 +99,7 @@ def gnu(folder):
 ENGINES = {
     "dict": lambda _: {},
     "dbm.gnu": gnu,
+    "diskcache": diskcache,
     "shelve": Shelf,
     "sqlite3": Sqlite,
     "lmdb": Lmdb,

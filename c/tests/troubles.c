@@ -1133,9 +1133,9 @@ static const operation OPERATIONS[] = {
   {"read a Thrift IDL file", run_idl, NULL, NULL, include_itself, NULL, NO_FUNCTION},
 };
 
-/* Operations that the C interface does not offer: it reads, and has tables; stores hold objects of Ruby's. */
+/* Operations that the C interface does not offer: it reads, and has tables without caches; stores hold objects of Ruby's. */
 static const char *const NOT_OFFERED[] = {
-  "run a transaction of a store", "write packets to a capture", "write what was read to a file",
+  "use a cache", "run a transaction of a store", "write packets to a capture", "write what was read to a file",
   "write values to a stream", "write a Thrift message",
 };
 

@@ -763,6 +763,7 @@ my %OPERATIONS = (
 );
 # Operations that Perl does not offer, and why.
 my %NOT_OFFERED = (
+    "use a cache"                    => "Perl has no caches",
     "run a transaction of a store"   => "stores hold objects of Ruby's",
     "merge flows into a store"       => "Perl has no stores of flows",
     "walk a store of flows"          => "Perl has no stores of flows",

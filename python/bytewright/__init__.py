@@ -38,6 +38,7 @@ from ._errors import (
     MissingLibraryError,
     TruncatedError,
 )
+from .cache import Cache
 from .captures import Capture, CaptureWriter, FlowStore, calls, count_by, flows, info, packets, report
 from .questions import endpoints, index, services
 from .streams import Reader, Writer
@@ -63,6 +64,7 @@ else:
 __all__ = [
     "ArgumentError",
     "Batch",
+    "Cache",
     "Call",
     "Capture",
     "CaptureWriter",

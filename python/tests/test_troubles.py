@@ -20,7 +20,7 @@ import pyarrow
 import pytest
 
 import bytewright
-from bytewright import Capture, CaptureWriter, ClosedError, FlowStore, HashTable, LockError, Reader, TreeTable, Writer, pstore, thrift
+from bytewright import Cache, Capture, CaptureWriter, ClosedError, FlowStore, HashTable, LockError, Reader, TreeTable, Writer, pstore, thrift
 
 ROOT = pathlib.Path(__file__).parents[2]
 TABLE = json.loads((ROOT / "conformance" / "troubles.json").read_text())
@@ -390,6 +390,61 @@ class CloseATable(Tables):
                 table[str(number)] = "x" * 10_000
 
 
+class UseACache(Operation):
+    """Caches in memory and in a file, of which nothing is evicted: what was set stays."""
+
+    files = ("c.bwc",)
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.caches = [Cache(), Cache(folder / "c.bwc")]
+        for cache in self.caches:
+            for key, value in ENTRIES.items():
+                cache.set(key, [value], tag="t")
+
+    def run(self):
+        return [self.run_one(cache) for cache in self.caches]
+
+    def run_one(self, cache):
+        key = of_thread("own")
+        cache.delete(key)
+        found = [cache.set(key, {"n": 1}, 60, key), cache.add(key, 2), cache.get(key), cache.pop(key), key in cache]
+        found += [cache.incr(key, 5), cache.decr(key, 2), cache.touch(key, 60), cache.evict(key), cache.cull(), cache.expire()]
+        with cache.transact():
+            cache[key] = 1
+            del cache[key]
+        double = cache.memoize(key, expire=60)(lambda number: number * 2)
+        found += [double(4), double(4), cache.delete(double.__cache_key__(4)), cache.peekitem(last=False)]
+        cache.sync()
+        return found, sum(known in ENTRIES for known in cache), cache.check() >= len(ENTRIES)
+
+    def grow(self):
+        for number in range(10_000):
+            self.caches[1].set(f"more {number}", "x" * 10_000)
+
+    def second(self):
+        with Cache(self.folder / "c.bwc") as other:
+            assert other.get("key 007") == ["value 7"]
+            other.set("second", 1)
+        assert self.caches[1].pop("second") == 1
+
+    def itself(self):
+        for cache in self.caches:
+            closing = cache.memoize()(lambda cache=cache: cache.close())
+            with pytest.raises(ClosedError):
+                closing()
+            with pytest.raises(ClosedError):
+                self.run_one(cache)
+
+    def close(self):
+        for cache in self.caches * 2:
+            cache.close()
+
+    def check(self):
+        for cache in self.caches:
+            assert all(cache.get(key) == [value] for key, value in ENTRIES.items())
+
+
 class RunATransactionOfAStore(Operation):
     """Python reads stores: each reading is one that writes nothing."""
 
@@ -725,6 +780,7 @@ OPERATIONS = {
     "dump a table": DumpATable,
     "load a dump": LoadADump,
     "close a table": CloseATable,
+    "use a cache": UseACache,
     "run a transaction of a store": RunATransactionOfAStore,
     "open a capture": OpenACapture,
     "walk the packets of a capture": WalkThePacketsOfACapture,
@@ -964,6 +1020,10 @@ METHODS = {
     "dump a table": ["Table.dump"],
     "load a dump": ["Table.load"],
     "close a table": ["Table.close"],
+    "use a cache": [
+        *(f"Cache.{name}" for name in ("set", "add", "get", "pop", "delete", "touch", "incr", "decr", "evict", "cull", "expire", "clear")),
+        *(f"Cache.{name}" for name in ("transact", "memoize", "peekitem", "iterkeys", "check", "sync", "close", "from_diskcache")),
+    ],
     "run a transaction of a store": ["pstore.open", *(f"pstore.Store.{name}" for name in ("close", "get", "items", "keys", "values"))],
     # Live capture needs rights of its own: python/tests/test_live.py interrupts it.
     "open a capture": ["Capture.close", "Capture.live", "Capture.stop"],
@@ -992,6 +1052,7 @@ METHODS = {
 PLAIN = {
     *(f"Table.{name}" for name in ("closed", "in_transaction", "path", "text")),
     *(f"Snapshot.{name}" for name in ("closed", "text")),
+    *(f"Cache.{name}" for name in ("closed", "path", "size_limit", "stats", "volume")),
     *(f"Batch.{name}" for name in ("columns", "to_dict", "to_pandas", "to_polars")),
     *("Changes.position", "Cursor.key", "Cursor.value", "Rows.columns", "Rows.damage", "Call.to_dict", "Flow.to_dict"),
     *("Packet.captured", "Packet.payload", "Packet.to_dict"),

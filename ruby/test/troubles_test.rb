@@ -23,7 +23,7 @@ class TroublesTest < TestCase
   Operation = Struct.new(:set_up, :run, :full, :itself, keyword_init: true)
   OPERATIONS = {} # rubocop:disable Style/MutableConstant -- each `operation` below adds one
   # Operations that Ruby's face, or this machine, does not offer, with the reason.
-  NOT_OFFERED = {} # rubocop:disable Style/MutableConstant -- the reasons are added below
+  NOT_OFFERED = { "use a cache" => "caches are Python's" } # rubocop:disable Style/MutableConstant -- the reasons are added below
   # Troubles that do not exist in Ruby, with the reason.
   NO_TROUBLES = {}.freeze
 

@@ -62,7 +62,7 @@ module Bench
       def all_blocks
         captures.map { |measure| Block.new(measures: [measure]) } +
           [Block.new(measures: memory, runs_max: 2), Block.new(measures: times), Block.new(measures: collection),
-           Block.new(measures: files, runs_max: 3), Block.new(measures: processes)] +
+           Block.new(measures: files, runs_max: 3), Block.new(measures: caches, runs_max: 3), Block.new(measures: processes)] +
           [*decoding, *columns, *records].map { |measures| Block.new(measures: measures) } + [Block.new(measures: package)]
       end
 
@@ -128,6 +128,14 @@ module Bench
             faster("file #{TABLES.fetch(kind)}: #{what} / #{engine}#{", one transaction" if task == "file"}, B, 100 k",
                    figure, ours(task, "#{kind}-file"), peer, :random_100k, bar)
           end
+        end
+      end
+
+      # Entry by entry, in files, below the limits of both.
+      def caches
+        peer = theirs("times", "diskcache", "diskcache", :diskcache)
+        { "set" => [PUT, 15], "get" => [GET, 5] }.map do |what, (figure, bar)|
+          faster("Cache: #{what} / diskcache, B, 100 k", figure, ours("times", "cache"), peer, :random_100k, bar)
         end
       end
 

@@ -75,7 +75,7 @@ mod native {
     #[pymodule_export]
     use crate::shown::excerpt_of;
     #[pymodule_export]
-    use crate::table::{Changes, Cursor, Scan, Snapshot, Table, Transaction};
+    use crate::table::{CacheTable, Changes, Cursor, Scan, Snapshot, Table, Transaction};
     #[pymodule_export]
     use crate::writer::Writer;
 

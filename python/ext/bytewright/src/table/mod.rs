@@ -1,9 +1,12 @@
 //! Tables: the object with its methods, in memory or in a file, around a handle of the core.
 
 mod bulk;
+mod cache;
+mod cache_data;
 mod changes;
 mod cursor;
 mod host;
+mod nested;
 mod open;
 mod scan;
 mod selection;
@@ -17,12 +20,14 @@ use std::sync::Arc;
 
 use bytewright::host::Outcome;
 use bytewright::host::table::{Cost, TableContent, TableHandle};
-use bytewright::table::file::TableKind;
+use bytewright::table::cache::Cache;
+use bytewright::table::file::{OpenOptions, TableKind};
 use bytewright::table::{self, BackupOptions, DumpFormat, Selection, StatField, ValueType};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
+pub(crate) use cache::CacheTable;
 pub(crate) use changes::Changes;
 pub(crate) use cursor::Cursor;
 use host::TableHost;
@@ -90,6 +95,19 @@ impl Table {
                 .get_with(&key, &mut |value| found = Some(self.values.object(py, value)))
         })?;
         found.map(|value| self.values.loaded(py, value)).transpose()
+    }
+
+    /// The table of a cache, in memory or in a file.
+    fn of_cache(path: Option<PathBuf>, options: OpenOptions) -> PyResult<Table> {
+        let (lock, kind) = (TurnLock::default(), TableKind::Hashed);
+        let handle = match &path {
+            Some(path) => open::open_with(&TableHost { lock: &lock }, path, kind, options)?,
+            None => TableHandle::in_memory(kind),
+        };
+        handle.set_values(Cache::VALUES);
+        let strings = Strings::Bytes;
+        let values = Arc::new(ValueForm::Strings(strings));
+        Ok(Table { strings, values, path, handle: Locked::new(handle), lock })
     }
 
     /// The value of an entry that was taken out, which is put back where no object can be made of it.

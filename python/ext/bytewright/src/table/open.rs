@@ -26,6 +26,16 @@ pub(super) fn open(
     let mut options = OpenOptions { create: true, values: Some(values), ..OpenOptions::default() };
     let settings = settings(py, &[OpenOptions::OPTIONS], keywords)?;
     raised(py, settings.fill(&mut options))?;
+    open_with(host, path, kind, options)
+}
+
+/// Opens the file with these options.
+pub(super) fn open_with(
+    host: &TableHost<'_>,
+    path: &Path,
+    kind: TableKind,
+    options: OpenOptions,
+) -> PyResult<TableHandle<Strand>> {
     let opened = table::open(host, path, Some(kind), options);
     let opened = opened.map_err(|failure| failure.into_host(host))?;
     let handle = TableHandle::in_file(opened, options);

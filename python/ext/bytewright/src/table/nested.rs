@@ -1,0 +1,200 @@
+//! Nested objects of Python as CBOR: those of Python's own classes, which come back as they are.
+
+use bytewright::wire::{CborItem, Reader};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{
+    PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple,
+};
+
+use crate::shown::{class_name, shown};
+
+/// Objects inside each other.
+const DEPTH_MAX: usize = 100;
+
+/// Tags: of integers that need more than 64 bits, of sets (all three of IANA), and of our own for tuples and frozen sets.
+const LONG: u64 = 2;
+const LONG_NEGATIVE: u64 = 3;
+const SET: u64 = 258;
+const TUPLE: u64 = u32::from_be_bytes(*b"tupl") as u64;
+const FROZEN_SET: u64 = u32::from_be_bytes(*b"fset") as u64;
+
+/// Object of a class that is not kept.
+pub(super) struct Unfit {
+    /// Indices that lead to it, the innermost first.
+    place: Vec<String>,
+    reason: String,
+}
+
+impl Unfit {
+    #[cold]
+    fn new(reason: String) -> Unfit {
+        Unfit { place: Vec::new(), reason }
+    }
+
+    /// It, in the element `index` of another object.
+    fn inside(mut self, index: String) -> Unfit {
+        self.place.push(index);
+        self
+    }
+
+    /// The `TypeError` for a `what`.
+    #[cold]
+    pub(super) fn raised(&self, what: &str) -> PyErr {
+        let place: String = self.place.iter().rev().map(|index| format!("[{index}]")).collect();
+        PyTypeError::new_err(format!(
+            "a cache keeps str, bytes, int, float, bool and None, and lists, tuples, dicts and sets of these: {what}{place} {}; \
+             convert it, or open the cache with pickle_key",
+            self.reason
+        ))
+    }
+}
+
+/// Appends an object to `bytes`.
+pub(super) fn put_object(
+    given: &Bound<'_, PyAny>,
+    bytes: &mut Vec<u8>,
+    depth: usize,
+) -> PyResult<Result<(), Unfit>> {
+    let py = given.py();
+    if let Ok(text) = given.cast_exact::<PyString>() {
+        CborItem::Text(text.to_str()?).put(bytes);
+    } else if given.is_none() {
+        CborItem::Null.put(bytes);
+    } else if let Ok(value) = given.cast_exact::<PyBool>() {
+        CborItem::Bool(value.is_true()).put(bytes);
+    } else if given.is_exact_instance_of::<PyInt>() {
+        match given.extract::<i64>() {
+            Ok(integer) => CborItem::integer(integer).put(bytes),
+            Err(_) => put_long(given, bytes)?,
+        }
+    } else if let Ok(number) = given.cast_exact::<PyFloat>() {
+        CborItem::Float(number.value()).put(bytes);
+    } else if let Ok(data) = given.cast_exact::<PyBytes>() {
+        CborItem::Bytes(data.as_bytes()).put(bytes);
+    } else if depth == DEPTH_MAX {
+        return Ok(Err(Unfit::new(format!("is {DEPTH_MAX} objects deep"))));
+    } else if let Ok(list) = given.cast_exact::<PyList>() {
+        return put_elements(list.as_any(), list.len(), None, bytes, depth);
+    } else if let Ok(dict) = given.cast_exact::<PyDict>() {
+        return put_dict(dict, bytes, depth);
+    } else if let Ok(tuple) = given.cast_exact::<PyTuple>() {
+        return put_elements(tuple.as_any(), tuple.len(), Some(TUPLE), bytes, depth);
+    } else if let Ok(set) = given.cast_exact::<PySet>() {
+        return put_elements(set.as_any(), set.len(), Some(SET), bytes, depth);
+    } else if given.get_type().is(py.get_type::<PyFrozenSet>()) {
+        return put_elements(given, given.len()?, Some(FROZEN_SET), bytes, depth);
+    } else {
+        return Ok(Err(Unfit::new(format!("is {} {}", class_name(given), shown(given)?))));
+    }
+    Ok(Ok(()))
+}
+
+/// Appends an integer of more than 64 bits.
+#[cold]
+fn put_long(given: &Bound<'_, PyAny>, bytes: &mut Vec<u8>) -> PyResult<()> {
+    let is_negative = given.lt(0)?;
+    let positive = if is_negative { given.call_method0("__invert__")? } else { given.clone() };
+    let len = positive.call_method0("bit_length")?.extract::<usize>()?.div_ceil(8);
+    let digits = positive.call_method1("to_bytes", (len, "big"))?;
+    CborItem::Tag(if is_negative { LONG_NEGATIVE } else { LONG }).put(bytes);
+    CborItem::Bytes(digits.cast::<PyBytes>()?.as_bytes()).put(bytes);
+    Ok(())
+}
+
+fn put_elements(
+    given: &Bound<'_, PyAny>,
+    len: usize,
+    tag: Option<u64>,
+    bytes: &mut Vec<u8>,
+    depth: usize,
+) -> PyResult<Result<(), Unfit>> {
+    if let Some(tag) = tag {
+        CborItem::Tag(tag).put(bytes);
+    }
+    CborItem::Array(len as u64).put(bytes);
+    for (index, element) in given.try_iter()?.enumerate() {
+        if let Err(unfit) = put_object(&element?, bytes, depth + 1)? {
+            return Ok(Err(unfit.inside(index.to_string())));
+        }
+    }
+    Ok(Ok(()))
+}
+
+fn put_dict(
+    dict: &Bound<'_, PyDict>,
+    bytes: &mut Vec<u8>,
+    depth: usize,
+) -> PyResult<Result<(), Unfit>> {
+    CborItem::Map(dict.len() as u64).put(bytes);
+    for (key, element) in dict.iter() {
+        for part in [&key, &element] {
+            if let Err(unfit) = put_object(part, bytes, depth + 1)? {
+                return Ok(Err(unfit.inside(shown(&key)?)));
+            }
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// Takes an object from `reader`; `None` where there is none.
+pub(super) fn take_object<'py>(
+    py: Python<'py>,
+    reader: &mut Reader<'_>,
+    depth: usize,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if depth > DEPTH_MAX {
+        return Ok(None);
+    }
+    let Some(item) = CborItem::take(reader) else { return Ok(None) };
+    Ok(Some(match item {
+        CborItem::Text(text) => PyString::new(py, text).into_any(),
+        CborItem::Unsigned(number) => PyInt::new(py, number).into_any(),
+        CborItem::Negative(number) => PyInt::new(py, -1 - i128::from(number)).into_any(),
+        CborItem::Float(number) => PyFloat::new(py, number).into_any(),
+        CborItem::Bool(value) => PyBool::new(py, value).to_owned().into_any(),
+        CborItem::Null => py.None().into_bound(py),
+        CborItem::Bytes(data) => PyBytes::new(py, data).into_any(),
+        CborItem::Array(count) => {
+            let list = PyList::empty(py);
+            for _ in 0..count {
+                let Some(element) = take_object(py, reader, depth + 1)? else { return Ok(None) };
+                list.append(element)?;
+            }
+            list.into_any()
+        }
+        CborItem::Map(count) => {
+            let dict = PyDict::new(py);
+            for _ in 0..count {
+                let Some(key) = take_object(py, reader, depth + 1)? else { return Ok(None) };
+                let Some(element) = take_object(py, reader, depth + 1)? else { return Ok(None) };
+                dict.set_item(key, element)?;
+            }
+            dict.into_any()
+        }
+        CborItem::Tag(tag) => return take_tagged(py, tag, reader, depth),
+    }))
+}
+
+fn take_tagged<'py>(
+    py: Python<'py>,
+    tag: u64,
+    reader: &mut Reader<'_>,
+    depth: usize,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    // One level for an object and its tag, so that no chain of tags goes deeper.
+    let Some(object) = take_object(py, reader, depth + usize::from(tag < SET))? else {
+        return Ok(None);
+    };
+    Ok(Some(match tag {
+        LONG | LONG_NEGATIVE => {
+            let int = py.get_type::<PyInt>();
+            let positive = int.call_method1("from_bytes", (object, "big"))?;
+            if tag == LONG { positive } else { positive.call_method0("__invert__")? }
+        }
+        TUPLE => object.cast::<PyList>()?.to_tuple().into_any(),
+        SET => PySet::new(py, object.cast::<PyList>()?.iter())?.into_any(),
+        FROZEN_SET => PyFrozenSet::new(py, object.cast::<PyList>()?.iter())?.into_any(),
+        _ => return Ok(None),
+    }))
+}

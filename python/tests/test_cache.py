@@ -1,0 +1,387 @@
+"""Goal: a cache gives what was set last or nothing, keeps its limit, and reads nothing that it was not told to trust.
+
+Method: objects of every kind there and back; random changes beside a dict, also by several processes that are killed; files of
+diskcache as that package writes them, made here by its schema.
+"""
+
+import asyncio
+import os
+import pathlib
+import pickle
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import bytewright
+from bytewright import Cache, ClosedError, CorruptError, DamageWarning, FormatError, LimitError
+
+KINDS = ["", "text", "\N{SNOWMAN}\0", b"", b"\xff\0bytes", 0, -1, 2**63 - 1, -(2**63), 2**63, 10**40, 0.0, -1.5, float("inf"), True, False, None]
+NESTED = [
+    [], {}, (), set(), frozenset(), [1, [2.5, None]], {"a": {"b": [True, "\N{SNOWMAN}"]}}, [2**70, -(2**70)], (1, (b"\xff", [()])),
+    {1: 2, (3, "x"): {4, 5}, None: frozenset([(6,)])}, [float("inf"), -0.0], [2**63, -(2**63), 2**64, -(2**64) - 1], "x" * 100_000,
+]
+
+
+@pytest.fixture(params=["memory", "file"])
+def cache(request, tmp_path):
+    with Cache(tmp_path / "x.bwc" if request.param == "file" else None) as made:
+        yield made
+
+
+def test_objects_come_back_as_they_are(cache):
+    for value in KINDS + NESTED:
+        cache["key"] = value
+        assert cache["key"] == value and type(cache["key"]) is type(value)
+    for key in KINDS:
+        cache.set(key, repr(key))
+    assert [cache[key] for key in KINDS] == [repr(key) for key in KINDS]
+    assert {(type(key), key) for key in cache} - {(str, "key")} == {(type(key), key) for key in KINDS}
+    nan = float("nan")
+    cache[nan] = nan
+    assert cache[nan] != cache[nan]
+
+
+def test_random_nests_come_back_as_they_are(cache):
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    chance = random.Random(seed)
+
+    def nest(depth):
+        if depth == 0 or chance.random() < 0.3:
+            return chance.choice([None, True, chance.randrange(-(2**66), 2**66), chance.random(), "s" * chance.randrange(40), b"b" * chance.randrange(300)])
+        elements = [nest(depth - 1) for _ in range(chance.randrange(5))]
+        keys = [element for element in elements if not isinstance(element, (list, tuple, dict, set))]
+        return chance.choice([elements, tuple(elements), set(keys), frozenset(keys), dict(zip(keys, elements))])
+
+    for _ in range(300):
+        value = nest(5)
+        cache["key"] = value
+        assert cache["key"] == value and type(cache["key"]) is type(value)
+
+
+@pytest.mark.parametrize("value,place", [
+    (object(), "value is object"), ([0, {"a": {3j}}], r"value\[1\]\['a'\]\[0\] is complex 3j"), ({1j: 2}, r"value\[1j\] is complex"),
+    ((1, bytearray(b"a")), r"value\[1\] is bytearray"),
+])  # fmt: skip
+def test_what_is_not_kept_is_told_by_its_place(cache, value, place):
+    cache["there"] = 1
+    with pytest.raises(TypeError, match=place):
+        cache["there"] = value
+    assert cache["there"] == 1 and len(cache) == 1
+
+
+def test_a_list_that_holds_itself_is_refused(cache):
+    endless = []
+    endless.append(endless)
+    with pytest.raises(TypeError, match="100 objects deep"):
+        cache["key"] = endless
+
+
+def test_subclasses_of_what_is_kept_are_not_kept(cache):
+    class Text(str):
+        __slots__ = ()
+
+    with pytest.raises(TypeError, match="value is Text"):
+        cache["key"] = Text("a")
+
+
+def test_what_expires_is_gone_at_its_time(cache):
+    cache.set("soon", 1, expire=0.05)
+    cache.set("later", 2, expire=3600)
+    cache.set("never", 3)
+    value, expire_time, tag = cache.get("later", expire_time=True, tag=True)
+    assert value == 2 and abs(expire_time - time.time() - 3600) < 60 and tag is None
+    assert cache.get("never", expire_time=True) == (3, None)
+    time.sleep(0.06)
+    assert "soon" not in cache and cache.get("soon") is None and list(cache) == ["later", "never"]
+    assert cache.get("soon", 0, expire_time=True, tag=True) == (0, None, None)
+    with pytest.raises(KeyError):
+        cache["soon"]
+    assert cache.add("soon", 4) and not cache.add("soon", 5) and cache["soon"] == 4
+    assert cache.touch("later", 0) and not cache.touch("later", 9) and cache.expire() == 1
+    assert cache.set("past", 1, expire=-5) and "past" not in cache
+    with pytest.raises(ValueError, match="nan"):
+        cache.set("key", 1, expire=float("nan"))
+
+
+def test_tags_are_evicted_together(cache):
+    for number in range(30):
+        cache.set(number, number, tag=("red", 7, None)[number % 3])
+    assert cache.get(0, tag=True) == (0, "red") and cache.get(1, tag=True) == (1, 7) and cache.get(2, tag=True) == (2, None)
+    assert (cache.evict("red"), cache.evict(7), cache.evict("none")) == (10, 10, 0)
+    assert len(cache) == 10 and cache.clear() == 10 and len(cache) == 0
+
+
+def test_counters(cache):
+    assert (cache.incr("n"), cache.incr("n", 4), cache.decr("n"), cache.incr("m", default=10)) == (1, 5, 4, 11)
+    with pytest.raises(KeyError):
+        cache.incr("none", default=None)
+    cache["text"] = "a"
+    with pytest.raises(bytewright.ArgumentError, match="expected an integer"):
+        cache.incr("text")
+    cache["most"] = 2**63 - 1
+    with pytest.raises(bytewright.ArgumentError):
+        cache.incr("most")
+    assert cache["most"] == 2**63 - 1
+
+
+def test_pop_and_peek(cache):
+    cache.set("a", 1, tag="t")
+    cache["b"] = 2
+    assert cache.peekitem() == ("b", 2) and cache.peekitem(last=False) == ("a", 1)
+    assert list(reversed(cache)) == ["b", "a"]
+    assert cache.pop("a", tag=True) == (1, "t") and cache.pop("a", 5) == 5
+    del cache["b"]
+    with pytest.raises(KeyError):
+        del cache["b"]
+    with pytest.raises(KeyError):
+        cache.peekitem()
+    cache["c"] = 1
+    cache.stats(reset=True)
+    found = [cache.get("c"), cache.get("d"), cache.get("c")]
+    assert found == [1, None, 1] and cache.stats() == (2, 1)
+
+
+def test_a_transaction_is_kept_whole_or_not_at_all(cache):
+    with pytest.raises(ZeroDivisionError), cache.transact() as same:
+        assert same is cache
+        cache["a"] = 1
+        cache.incr("n", 1 // 0)
+    assert len(cache) == 0
+    with cache.transact():
+        cache["a"] = 1
+        cache["b"] = 2
+    assert dict(zip(cache, map(cache.get, cache))) == {"a": 1, "b": 2}
+
+    async def adds():
+        for _ in range(20):
+            async with cache.transact():
+                found = cache.get("n", 0)
+                await asyncio.sleep(0)
+                cache["n"] = found + 1
+
+    async def main():
+        await asyncio.gather(adds(), adds())
+
+    asyncio.run(main())
+    assert cache["n"] == 40
+
+
+def test_the_limit_is_kept_and_what_is_used_stays(tmp_path):
+    for path in (None, tmp_path / "x.bwc"):
+        with Cache(path, size_limit=2_000_000) as cache:
+            for number in range(20_000):
+                cache[number] = "x" * 500
+                cache["hot"] = cache.get("hot", 0) + 1 if number % 50 == 0 else cache.get("hot", 0)
+            assert cache["hot"] > 0 and 1_000 < len(cache) < 4_000 and cache.volume() <= 2_000_000
+            if path:
+                status = os.stat(path)
+                # Else its file system gives no blocks back.
+                assert status.st_blocks * 512 <= 2_000_000 or status.st_blocks * 512 > status.st_size // 2
+            with pytest.raises(LimitError):
+                cache["long"] = b"x" * 1_000_000
+            assert "long" not in cache and cache["hot"] > 0
+    with Cache(count_limit=10) as cache:
+        for number in range(100):
+            cache[number] = number
+        assert len(cache) == 10 and cache[99] == 99
+    with pytest.raises(ValueError, match="size_limit"):
+        Cache(size_limit=1000)
+
+
+def test_memoize_keeps_results_by_arguments(cache):
+    calls = []
+
+    @cache.memoize(ignore={"log", 0})
+    def area(shape, width, height=1, log=None):
+        """The area."""
+        calls.append((shape, width, height, log))
+        return {"area": width * height}
+
+    for _ in range(3):
+        assert area("a", 2, height=3, log=object()) == {"area": 6} and area("b", 2, height=3) == {"area": 6}
+        assert area("b", 2.0, height=3.0) == {"area": 6}
+    assert len(calls) == 1 and area.__doc__ == "The area." and area.__wrapped__(0, 1) == {"area": 1}
+    del cache[area.__cache_key__("any", 2, height=3)]
+    area("c", 2, height=3)
+    assert len(calls) == 3
+
+    @cache.memoize("named", typed=True)
+    def kind(*values, **named):
+        calls.append(values)
+        return repr(values) + repr(named)
+
+    different = [(1,), (1.0,), (True,), ("1",), (b"1",), (None,), ((1,),), ([1],), ({"a": 1},), ({1, 2},), (1, 2), ("1, 2",), ("a=1",), ()]
+    assert len({kind(*values) for values in different}) == len({kind.__cache_key__(*values) for values in different}) == len(different)
+    assert kind(a=1) != kind("a=1") and kind(a=1, b=2) == kind(b=2, a=1)
+    with pytest.raises(TypeError, match="memoize takes str.*object"):
+        kind(object())
+    with pytest.raises(TypeError, match=r"@cache\.memoize\(\)"):
+        cache.memoize(kind)
+    none = cache.memoize("none")(lambda: calls.append("none"))
+    assert none() is None and none() is None and calls.count("none") == 1
+
+
+def test_a_function_that_fails_or_expires_at_once_leaves_nothing(cache):
+    with pytest.raises(ZeroDivisionError):
+        cache.memoize()(lambda: 1 // 0)()
+    assert cache.memoize(expire=0)(lambda: 5)() == 5 and len(cache) == 0
+
+
+def test_nothing_is_unpickled_without_the_key_that_it_was_pickled_with(tmp_path):
+    class Never:
+        def __reduce__(self):
+            return os._exit, (1,)
+
+    path = tmp_path / "x.bwc"
+    with Cache(path, pickle_key=b"0123456789abcdef") as cache:
+        cache["point"] = complex(3), [range(5)]
+        assert cache["point"] == (complex(3), [range(5)])
+        # A program's own bytes are bytes.
+        cache["bytes"] = pickle.dumps(Never())
+        assert isinstance(cache["bytes"], bytes)
+        cache[3j] = "by a complex"
+        assert cache[3j] == "by a complex"
+        cache["never"] = Never()
+    with Cache(path) as cache, pytest.raises(bytewright.ArgumentError, match="pickle_key"):
+        cache["never"]
+    with Cache(path, pickle_key=b"another key of the same length") as cache, pytest.raises(CorruptError, match="nothing of it was read"):
+        cache["never"]
+    with pytest.raises(bytewright.ArgumentError, match="secrets.token_bytes"):
+        Cache(pickle_key=b"short")
+
+
+def test_a_damaged_file_is_an_error_or_cleared(tmp_path):
+    path = tmp_path / "x.bwc"
+    with Cache(path) as cache:
+        for number in range(100):
+            cache[number] = number
+    os.truncate(path, path.stat().st_size - 3000)
+    with pytest.raises(CorruptError):
+        Cache(path)
+    with pytest.warns(DamageWarning, match="x.bwc.*was cut"), Cache(path, on_damage="clear") as cache:
+        assert len(cache) == 0
+        cache["a"] = 1
+    with Cache(path, on_damage="clear") as cache:
+        assert cache["a"] == 1
+    text = tmp_path / "text"
+    text.write_text("no cache")
+    with pytest.raises(FormatError):
+        Cache(text, on_damage="clear")
+    assert text.read_text() == "no cache"
+    with bytewright.HashTable.open(tmp_path / "t.bwh") as table:
+        table["a"] = "b"
+    with pytest.raises(FormatError, match="values"):
+        Cache(tmp_path / "t.bwh", on_damage="clear")
+    with bytewright.HashTable.open(tmp_path / "t.bwh") as table:
+        assert table["a"] == "b"
+
+
+def test_it_is_an_open_file(tmp_path):
+    path = tmp_path / "new" / "folders" / "x.bwc"
+    cache = Cache(path)
+    assert repr(cache) == f"<Cache '{path}' of 0 entries>" and pathlib.Path(cache.path) == path
+    with pytest.raises(TypeError, match="cannot pickle a Cache"):
+        pickle.dumps(cache)
+    cache.close()
+    assert cache.closed and "(closed)" in repr(cache)
+    with pytest.raises(ClosedError):
+        cache.get("a")
+
+
+def test_processes_and_threads_share_a_file(tmp_path):
+    path = tmp_path / "x.bwc"
+    code = "import sys, bytewright\nc = bytewright.Cache(sys.argv[1], size_limit=1 << 20)\nfor n in range(800):\n c.incr('n'); c[n] = 'x' * 900"
+    others = [subprocess.Popen([sys.executable, "-c", code, path]) for _ in range(2)]
+    with Cache(path, size_limit=1 << 20) as cache:
+        def counts():
+            for number in range(400):
+                cache.incr("n")
+                value = cache.get(number, "x" * 900)
+                assert value == "x" * 900
+
+        threads = [threading.Thread(target=counts) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [other.wait() for other in others] == [0, 0]
+        assert cache["n"] == 2 * 800 + 2 * 400
+
+
+def test_what_was_set_survives_the_death_of_processes_and_nothing_expired_is_read(tmp_path):
+    path = tmp_path / "x.bwc"
+    code = (
+        "import sys, time, bytewright\nc = bytewright.Cache(sys.argv[1], size_limit=2 << 20)\nfor n in range(10**9):\n"
+        " c.set(f'{sys.argv[2]} {n}', [n, 'x' * (n % 1500)]); c.set('brief', time.time(), expire=0.01); print(n, flush=True)"
+    )
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    chance = random.Random(seed)
+    with Cache(path, size_limit=2 << 20) as cache:
+        for round_number in range(int(os.environ.get("BYTEWRIGHT_KILLS", "12"))):
+            children = [
+                subprocess.Popen([sys.executable, "-c", code, path, f"{round_number}-{child}"], stdout=subprocess.PIPE, text=True)
+                for child in range(2)
+            ]
+            said = [0, 0]
+            for _ in range(chance.randrange(50, 600)):
+                for child in range(2):
+                    said[child] = int(children[child].stdout.readline())
+                begun = time.time()
+                brief = cache.get("brief")
+                assert brief is None or begun - brief < 0.02 or time.time() - begun > 0.005
+            for child in children:
+                child.send_signal(signal.SIGKILL)
+                child.wait()
+                child.stdout.close()
+            for child in range(2):
+                for number in range(max(0, said[child] - 100), said[child] + 1):
+                    assert cache.get(f"{round_number}-{child} {number}") == [number, "x" * (number % 1500)]
+        assert cache.check() == len(cache)
+
+
+#: The table of diskcache 5.6, as far as it is read.
+SCHEMA = (
+    "CREATE TABLE Cache (rowid INTEGER PRIMARY KEY, key BLOB, raw INTEGER, store_time REAL, expire_time REAL, access_time REAL,"
+    " access_count INTEGER DEFAULT 0, tag BLOB, size INTEGER DEFAULT 0, mode INTEGER DEFAULT 0, filename TEXT, value BLOB)"
+)
+
+
+def test_a_folder_of_diskcache_is_taken_over(tmp_path):
+    folder = tmp_path / "old"
+    folder.mkdir()
+    (folder / "ab.val").write_bytes(b"\0long")
+    (folder / "cd.txt").write_text("long \N{SNOWMAN}")
+    (folder / "ef.val").write_bytes(pickle.dumps((1, 2)))
+    soon = time.time() + 3600
+    rows = [
+        ("text", 1, None, "t", 1, None, "value"), (b"bytes", 1, soon, None, 1, None, b"value"), (5, 1, None, None, 1, None, 2.5),
+        ("file", 1, None, None, 2, "ab.val", None), ("text file", 1, None, None, 3, "cd.txt", None), ("gone", 1, None, None, 2, "x.val", None),
+        ("over", 1, time.time() - 1, None, 1, None, "value"), ("pickled", 1, None, None, 4, None, pickle.dumps({"a": [1]})),
+        ("pickled file", 1, None, None, 4, "ef.val", None), (pickle.dumps(None), 0, None, None, 1, None, 1),
+    ]  # fmt: skip
+    database = sqlite3.connect(folder / "cache.db")
+    with database:
+        database.execute(SCHEMA)
+        database.executemany("INSERT INTO Cache (key, raw, expire_time, tag, mode, filename, value) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+    database.close()
+    with Cache.from_diskcache(folder, tmp_path / "x.bwc") as cache:
+        assert {key: cache[key] for key in cache} == {
+            "text": "value", b"bytes": b"value", 5: 2.5, "file": b"\0long", "text file": "long \N{SNOWMAN}",
+        }  # fmt: skip
+        assert cache.get("text", tag=True) == ("value", "t")
+        assert abs(cache.get(b"bytes", expire_time=True)[1] - soon) < 5
+    with Cache.from_diskcache(folder, pickled=True, pickle_key=b"0123456789abcdef") as cache:
+        assert len(cache) == 8 and cache["pickled"] == {"a": [1]} and cache["pickled file"] == (1, 2) and cache[None] == 1
+    with pytest.raises(FormatError, match="cache.db"):
+        Cache.from_diskcache(tmp_path)
+    (tmp_path / "cache.db").write_text("none")
+    with pytest.raises(FormatError, match="cache.db"):
+        Cache.from_diskcache(tmp_path)
