@@ -689,3 +689,12 @@ def test_comparisons_and_operations_of_views_see_one_commit_of_another_handle(ki
             back()
             assert same()
         assert list(reader) == ["c"]
+
+
+def test_a_file_that_is_overwritten_entry_by_entry_compacts_itself(tmp_path):
+    path = tmp_path / "x.bwh"
+    with HashTable.open(path) as table:
+        for number in range(30_000):
+            table[str(number % 500)] = "x" * 200
+        assert len(table) == 500
+    assert path.stat().st_size <= 3 * 500 * 203 + (1 << 20)

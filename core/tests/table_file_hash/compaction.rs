@@ -29,7 +29,9 @@ fn len(path: &Path) -> u64 {
 #[test]
 fn a_table_that_is_overwritten_keeps_within_three_times_its_payload() {
     let heavy = std::env::var("BYTEWRIGHT_OPERATIONS").is_ok();
-    for (keys, value_len, rounds) in [(1, 6, 60_000), (8_000, 100, 12), (400, 5_000, 14)] {
+    for (keys, value_len, rounds) in
+        [(1, 6, 60_000), (8_000, 100, 13), (8_000, 100, 12), (400, 5_000, 14)]
+    {
         let path = path(&format!("bound_{keys}"));
         let mut table = HashTable::open(&path, CREATE).unwrap();
         let payload = keys * (8 + value_len as u64);
@@ -37,7 +39,13 @@ fn a_table_that_is_overwritten_keeps_within_three_times_its_payload() {
         for number in 0..keys * rounds * if heavy { 10 } else { 1 } {
             // All keys once, then whatever comes.
             let key = if number < keys { number } else { random.below_u64(keys) };
-            table.put(&key.to_le_bytes(), &vec![number as u8; value_len]).unwrap();
+            let value = vec![number as u8; value_len];
+            // As hosts do, which look at what they change.
+            let in_turn = |table: &mut HashTable| table.put(&key.to_le_bytes(), &value);
+            match rounds % 2 {
+                0 => bytewright::table::in_turn(&mut table, in_turn).unwrap(),
+                _ => table.put(&key.to_le_bytes(), &value).unwrap(),
+            }
             if number % 64 == 0 {
                 let found = len(&path);
                 assert!(found <= bound(payload), "{found} bytes for {payload} of {keys} keys");

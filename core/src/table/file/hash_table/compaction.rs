@@ -62,8 +62,8 @@ impl Engine {
 
     /// Compacts beside each commit: begins when half of the file is dead, and goes on with it.
     pub(super) fn compact_beside(&mut self) -> Result<()> {
-        // The thread needs the turn at the end.
-        if !self.kept_turns.is_empty() {
+        // The thread needs the turn at the end: whoever gives it back comes here again.
+        if !self.kept_turns.is_empty() || self.depth() > 0 {
             return Ok(());
         }
         let extent = self.extent()?;

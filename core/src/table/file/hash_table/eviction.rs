@@ -50,7 +50,10 @@ impl Engine {
             extent.begin_at(start, (eviction.evicted, evicted_bytes), dead + eviction.kept);
             file.sharing.state().publish(&extent);
         }
-        self.trim()?;
+        self.trim().map_err(|error| match error.kind() {
+            ErrorKind::Io(_) => self.fail(error),
+            _ => error,
+        })?;
         Ok(passed.eviction)
     }
 

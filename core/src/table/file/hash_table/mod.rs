@@ -299,8 +299,9 @@ impl Table for HashTable {
 
     fn give_turn_back(&mut self) {
         let engine = self.engine.get_mut();
-        if engine.process.is_here() {
-            engine.kept_turns.pop();
+        if engine.process.is_here() && engine.kept_turns.pop().is_some() {
+            // The commits in the turn could not. If another file took the place of this one, the next call finds it.
+            let _ = engine.compact_beside();
         }
     }
 
