@@ -43,7 +43,7 @@ fuzz_target!(|data: &[u8]| {
         let found = Anonymizer::new(b"a key", rule, 0).frame(link_type, captured).captured.len();
         assert!(found == captured.len() || rule == PayloadRule::Cut && found < captured.len());
     }
-    let features = FeatureSet { tcp: true, lengths: true, names: true, bytes: true };
+    let features = FeatureSet { tcp: true, lengths: true, names: true, bytes: true, labels: true };
     let mut flows = FlowTable::new(FlowOptions { features, ..FlowOptions::default() });
     packets.iter().for_each(|packet| flows.add_frame(packet, captured));
     let flows: Vec<Flow> = flows.finish().collect();
