@@ -359,7 +359,7 @@ def test_what_was_set_survives_the_death_of_processes_and_nothing_expired_is_rea
                 lines = [line for line in children[child].communicate()[0].splitlines(keepends=True) if line.endswith("\n")]
                 said[child] = int(lines[-1]) if lines else said[child]
             for child in range(2):
-                # What came before may be evicted.
+                # Earlier ones may be evicted.
                 for number in range(max(0, said[child] - 10), said[child] + 1):
                     assert cache.get(f"{round_number}-{child} {number}") == [number, "x" * (number % 1500)]
         assert cache.check() == len(cache)

@@ -35,6 +35,7 @@ def text(entry):
 
 
 def test_what_apache_writes_in_json_is_what_it_writes_in_binary(tmp_path):
+    pytest.importorskip("thrift")
     print(f"BYTEWRIGHT_SEED={SEED}")
     seeds = range(SEED, SEED + SCHEMAS)
     schemas = {seed: Schema(random.Random(seed), f"N{seed}") for seed in seeds}

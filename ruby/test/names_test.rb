@@ -85,7 +85,7 @@ class NamesTest < TestCase
 
   def test_every_option_of_captures_is_one_of_the_command
     help = %w[packets flows cut report rpc index info].map { |name| Open3.capture2(*command(name, "--help")).first }.join
-    groups = Bytewright::Options.constants - %i[TABLE PACKETS SUMS CALL_COLUMNS READER WRITTEN_PACKET]
+    groups = Bytewright::Options.constants - %i[TABLE CACHE PACKETS SUMS CALL_COLUMNS READER WRITTEN_PACKET]
     names = groups.flat_map { |group| Bytewright::Options.const_get(group).keys } - [:damage]
     names.each { |name| assert_match(/^ +(-\w, )?--#{name.to_s.tr("_", "-")}\b/, help) }
   end

@@ -461,7 +461,7 @@ class ThriftTest < ThriftCase
   def test_a_wrong_argument_is_told
     assert_raises(TypeError) { T.decode(5, "") }
     assert_raises(ArgumentError) { T.decode(String, "") }
-    assert_raises(ArgumentError) { T.decode(Inner, "\0", protocol: :json) }
+    assert_raises(ArgumentError) { T.decode(Inner, "\0", protocol: :xml) }
     assert_raises(ArgumentError) { T.decode(Inner, "\0", compact: true) }
     assert_raises(ArgumentError) { T.decode(Inner) }
     assert_raises(TypeError) { T.decode(Inner, 5) }

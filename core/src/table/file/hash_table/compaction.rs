@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::compactor::{Compacting, Compactor};
 use super::copying::{CompactionStep, LogCopy};
-use super::engine::{Engine, TURN_TRIES, replaced_again_and_again};
+use super::engine::{Engine, LogTurn, TURN_TRIES, replaced_again_and_again};
 use super::extent::LogExtent;
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::TurnKind;
@@ -34,10 +34,15 @@ impl Engine {
             let message = "expected no open transaction while compacting, found one";
             return Err(Error::new(ErrorKind::Argument, message).in_file(&self.name));
         }
+        // Another compaction, of this process or another one, may need the turn to write before it ends.
+        let kept_count = std::mem::take(&mut self.kept_turns).len();
         self.abandon_compaction();
-        self.refresh()?;
-        let compacted = self.compact_at_once();
-        compacted.map_err(|error| error.in_file(&self.name))
+        let compacted = self.refresh().and_then(|()| self.compact_at_once());
+        let compacted = compacted.map_err(|error| error.in_file(&self.name));
+        for _ in 0..kept_count {
+            self.keep_turn(None)?;
+        }
+        compacted
     }
 
     fn compact_at_once(&mut self) -> Result<()> {
@@ -53,7 +58,8 @@ impl Engine {
             }
             let mut copy = LogCopy::begin(&file, &self.files)?;
             while copy.advance(copy.log_end()?)? != CompactionStep::Lasts {}
-            let next = copy.finish(&self.files, timeout, true)?;
+            let write_turn = LogTurn::take(&self.files, &file, timeout)?;
+            let next = copy.finish(&self.files, write_turn, true)?;
             drop(turn);
             return self.go_on_with(next);
         }

@@ -9,9 +9,10 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::copying::{CompactionStep, LogCopy};
+use super::engine::LogTurn;
 use super::extent::LogExtent;
 use super::hash_file::HashFile;
 use super::opening::{self, FileUse};
@@ -81,6 +82,8 @@ struct SharedCompaction {
     /// Place that the copy has to reach for the waiting writer.
     awaited_at: AtomicU64,
     is_stopped: AtomicBool,
+    /// True while another one has the turn to write for long, which the thread needs to end.
+    awaits_turn: AtomicBool,
     is_over: AtomicBool,
     outcome: Mutex<Option<Result<Arc<HashFile>>>>,
     /// Rung by the thread when it has got on.
@@ -133,11 +136,34 @@ impl SharedCompaction {
                 CompactionStep::Lasts => {
                     rounds += 1;
                     if copy.log_end()? - end <= TAIL_LEN || rounds == ROUNDS_MAX {
-                        return copy.finish(files, PATIENCE, false);
+                        let turn = self.take_turn(files, &file)?;
+                        return copy.finish(files, turn, false);
                     }
                 }
             }
         }
+    }
+}
+
+impl SharedCompaction {
+    /// Takes the turn to write for the thread. Nobody waits for it meanwhile: whoever has the turn may be of another process,
+    /// and stopped.
+    fn take_turn(&self, files: &HashTableFiles, file: &Arc<HashFile>) -> Result<Option<LogTurn>> {
+        let begun = Instant::now();
+        let turn = loop {
+            match LogTurn::take(files, file, PAUSE) {
+                Err(error) if error.kind() == ErrorKind::Lock && begun.elapsed() < PATIENCE => {
+                    if self.is_stopped.load(Relaxed) {
+                        return Err(Error::internal("a compaction that was given up"));
+                    }
+                    self.awaits_turn.store(true, SeqCst);
+                    self.ring();
+                }
+                taken => break taken?,
+            }
+        };
+        self.awaits_turn.store(false, SeqCst);
+        Ok(turn)
     }
 }
 
@@ -255,7 +281,9 @@ fn start_thread(files: &HashTableFiles, file: &Arc<HashFile>) -> Result<Work> {
 fn wait_for(shared: &SharedCompaction, wanted_at: u64) -> Compacting {
     let mut outcome = shared.lock();
     shared.awaited_at.store(wanted_at, SeqCst);
-    let is_there = || shared.at.load(SeqCst) >= wanted_at;
+    // A thread that is stopped does not wait for the turn for long.
+    let is_held_up = || shared.awaits_turn.load(SeqCst) && !shared.is_stopped.load(Relaxed);
+    let is_there = || shared.at.load(SeqCst) >= wanted_at || is_held_up();
     while !shared.is_over.load(Acquire) && !is_there() {
         let waited = shared.bell.wait_timeout(outcome, PAUSE);
         outcome = waited.map_or_else(|poisoned| poisoned.into_inner().0, |(outcome, _)| outcome);
@@ -291,8 +319,10 @@ fn copy_here(
 }
 
 fn finish_here(copy: Option<Box<LogCopy>>, files: &HashTableFiles) -> Compacting {
-    match copy.map(|copy| copy.finish(files, Duration::ZERO, false)) {
-        Some(Ok(file)) => Compacting::Replaced(file),
-        _ => Compacting::Failed,
+    let Some(copy) = copy else { return Compacting::Failed };
+    let turn = LogTurn::take(files, copy.file(), Duration::ZERO);
+    match turn.and_then(|turn| copy.finish(files, turn, false)) {
+        Ok(file) => Compacting::Replaced(file),
+        Err(_) => Compacting::Failed,
     }
 }

@@ -3,9 +3,6 @@
 //! It walks over the log once. Up to where the log ended at the beginning it copies what belongs to that state, which is
 //! pinned. What it meets behind may replace or delete what it has copied already.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use super::engine::{LogTurn, PATIENCE, make_last};
 use super::extent::LogExtent;
 use super::far_versions::FarVersions;
@@ -16,6 +13,7 @@ use super::log_walk::{LogWalk, SeenRecord};
 use super::table_files::HashTableFiles;
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::file::sharing::PinnedState;
+use std::sync::Arc;
 
 /// Bytes of the new file that are made to last together, so that the end has little left.
 const SYNC_LEN: u64 = 16 << 20;
@@ -82,6 +80,11 @@ impl LogCopy {
         Ok(copy)
     }
 
+    /// Returns the file that is copied.
+    pub(super) fn file(&self) -> &Arc<HashFile> {
+        &self.file
+    }
+
     /// Returns its place in the log.
     pub(super) fn at(&self) -> u64 {
         self.walk.at
@@ -116,16 +119,17 @@ impl LogCopy {
         Ok(CompactionStep::Lasts)
     }
 
-    /// Copies what is left, and lets the new file, which is returned, take the place of the old one. It lasts before where
-    /// `lasts`, and if more was promised to last than was copied so.
+    /// Copies what is left in the `turn` to write, and lets the new file, which is returned, take the place of the old one. It
+    /// lasts before where `lasts`, and if more was promised to last than was copied so. Without a turn, another file has taken
+    /// the place of the one that was copied.
     pub(super) fn finish(
         mut self,
         files: &HashTableFiles,
-        patience: Duration,
+        turn: Option<LogTurn>,
         lasts: bool,
     ) -> Result<Arc<HashFile>> {
         let file = self.file.clone();
-        let Some(_turn) = LogTurn::take(files, &file, patience)? else {
+        let Some(_turn) = turn else {
             let message = "expected the table that was compacted, found that another file has taken its place";
             return Err(Error::new(ErrorKind::Lock, message));
         };

@@ -252,17 +252,24 @@ impl Engine {
     /// Takes the turn to write until it is given back.
     pub(super) fn keep_turn(&mut self, timeout: Option<Duration>) -> Result<()> {
         self.check_writable()?;
-        let turn = self.new_turn(timeout.unwrap_or(self.options.timeout))?;
+        let turn = match timeout {
+            Some(timeout) => self.new_turn(timeout)?,
+            None => self.new_turn(self.patience())?,
+        };
         self.kept_turns.push(turn);
         Ok(())
+    }
+
+    /// Returns how long a change waits for its turn. A compaction of this process has the turn for a moment when it ends.
+    fn patience(&self) -> Duration {
+        let of_compaction = if self.compactor.is_some() { PATIENCE } else { Duration::ZERO };
+        self.options.timeout.max(of_compaction)
     }
 
     fn new_turn(&mut self, timeout: Duration) -> Result<LogTurn> {
         for _ in 0..TURN_TRIES {
             let file = self.file()?.clone();
-            // A compaction of this process has the turn for a moment when it ends.
-            let patience = if self.compactor.is_some() { PATIENCE } else { Duration::ZERO };
-            match LogTurn::take(&self.files, &file, timeout.max(patience))? {
+            match LogTurn::take(&self.files, &file, timeout)? {
                 Some(turn) => return Ok(turn),
                 None => self.leave_replaced()?,
             }
@@ -278,7 +285,7 @@ impl Engine {
     pub(super) fn begin(&mut self) -> Result<()> {
         self.check_writable()?;
         if self.depth() == 0 {
-            self.turn = Some(self.new_turn(self.options.timeout)?);
+            self.turn = Some(self.new_turn(self.patience())?);
         }
         let begun = self.writer_mut()?.begin();
         if self.depth() == 0 {
