@@ -107,7 +107,7 @@ def test_a_path_that_there_is_not_is_refused_before_the_query():
     with pytest.raises(bytewright.ArgumentError, match="tags"):
         scan_thrift("no such file", LOGS.Log, "tagz")
     with pytest.raises(bytewright.ArgumentError, match="protocol"):
-        scan_thrift("no such file", LOGS.Log, protocol="json")
+        scan_thrift("no such file", LOGS.Log, protocol="xml")
 
 
 def test_files_are_read_in_batches_and_only_as_far_as_a_query_needs(tmp_path):

@@ -50,7 +50,11 @@ impl Engine {
         let mut kept = Vec::new();
         let mut at = trimmed_end;
         while at < extent.start {
-            let frame = reader.frame(at)?.ok_or_else(|| log.corrupt(at, "a frame"))?;
+            let Some(frame) = reader.frame(at)? else {
+                // Somebody died while this was given back. No more of it is, since pages of the index may be there.
+                kept.push(at..extent.start);
+                break;
+            };
             if frame.flags.is_room {
                 let pages = frame.payload().next_multiple_of(SEGMENT_LEN)..frame.end();
                 kept.extend((pages.start < pages.end).then_some(pages));
@@ -65,6 +69,8 @@ impl Engine {
             log.storage.sync().map_err(|error| log.system_error("sync the table", &error))?;
         }
         let mut freed_bytes = state.freed_bytes();
+        // Whoever comes after a death in between looks for nothing there.
+        state.set_trimmed(extent.start, freed_bytes);
         let mut from = trimmed_end;
         for pages in &kept {
             freed_bytes += log.free(from, pages.start);
