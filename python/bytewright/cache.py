@@ -271,7 +271,7 @@ def _shown(argument, typed):
     """An argument as text that no other one has."""
     kind = type(argument)
     if kind in _PLAIN:
-        if not typed and kind in (float, bool) and argument == argument and argument in (int(argument) if abs(argument) != float("inf") else None,):
+        if not typed and kind in (float, bool) and float(argument).is_integer():
             return repr(int(argument))
         return repr(argument)
     if kind in (tuple, list):
