@@ -224,7 +224,7 @@ impl CacheTable {
     ///
     /// Raises `KeyError` for a key without a value if `default` is None, and `ArgumentError` for a value that is no `int`, and a
     /// sum beyond 64 bits.
-    #[pyo3(signature = (key, delta = 1, default = Some(0)))]
+    #[pyo3(signature = (key, delta = 1, default = Some(0)), text_signature = "($self, key, delta=1, default=0)")]
     fn incr(
         &self,
         py: Python<'_>,
