@@ -100,7 +100,7 @@ pub trait Table: Send {
         Ok(self.get(key)?.map(View::copied))
     }
 
-    /// Sets the value of `key`. [`ErrorKind::Limit`](crate::ErrorKind::Limit) above [`KEY_LEN_MAX`] or [`VALUE_LEN_MAX`].
+    /// Sets the value of `key`. [`ErrorKind::Limit`] above [`KEY_LEN_MAX`] or [`VALUE_LEN_MAX`].
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
 
     /// Deletes the entry of `key`, and returns whether there was one.
@@ -148,11 +148,11 @@ pub trait Table: Send {
     fn begin(&mut self) -> Result<()>;
 
     /// Ends the innermost transaction or savepoint, and keeps its changes.
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) without one.
+    /// [`ErrorKind::Argument`] without one.
     fn commit(&mut self) -> Result<()>;
 
     /// Ends the innermost transaction or savepoint, and rolls its changes back.
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) without one.
+    /// [`ErrorKind::Argument`] without one.
     fn abort(&mut self) -> Result<()>;
 
     /// Returns the number of open transactions and savepoints.
@@ -162,7 +162,7 @@ pub trait Table: Send {
     /// changes meanwhile what this table has read. A turn in a turn is the same one. A transaction, and a change outside of
     /// one, take it by themselves; a table that nobody else can change has nothing to take.
     ///
-    /// Waits up to `timeout`, or as long as the options of the table say. [`ErrorKind::Lock`](crate::ErrorKind::Lock) if
+    /// Waits up to `timeout`, or as long as the options of the table say. [`ErrorKind::Lock`] if
     /// another one keeps the turn for longer.
     fn take_turn(&mut self, timeout: Option<Duration>) -> Result<()> {
         let _ = timeout;
@@ -224,7 +224,7 @@ pub trait Table: Send {
 
     /// Goes over the entries that were written first of all, `bytes` of them or a little more, with the number of their uses:
     /// evicts those that `keeps` does not want, and writes the others again, with one use less. Those of the last commit stay
-    /// in any case. [`ErrorKind::Argument`](crate::ErrorKind::Argument) in a transaction, and in an ordered table.
+    /// in any case. [`ErrorKind::Argument`] in a transaction, and in an ordered table.
     fn evict(&mut self, bytes: u64, keeps: &mut EvictionJudge<'_>) -> Result<Eviction> {
         let _ = (bytes, keeps);
         Err(Error::new(
@@ -241,7 +241,7 @@ pub trait Table: Send {
     }
 
     /// Returns the changes that were committed behind `since`, up to now: a log has them, so only a hashed table in a file.
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for other tables, and for a position of another one.
+    /// [`ErrorKind::Argument`] for other tables, and for a position of another one.
     fn changes_since(&self, since: Option<&ChangePosition>) -> Result<Box<dyn Changes>> {
         let _ = since;
         Err(ChangePosition::needs_log())
@@ -268,7 +268,7 @@ pub trait Table: Send {
     }
 
     /// Adds `by` to the value of `key`, an integer in decimal digits, and returns the sum; a missing value
-    /// counts as 0. [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the value is not such a number, or the sum needs more than
+    /// counts as 0. [`ErrorKind::Argument`] if the value is not such a number, or the sum needs more than
     /// 64 bits.
     fn increment(&mut self, key: &[u8], by: i64) -> Result<i64> {
         in_turn(self, |table| {
