@@ -1,6 +1,7 @@
 //! The command line: what can be asked, and how `--help` explains it.
 
 mod asked;
+mod cache;
 mod columns;
 mod cut;
 mod habits;
@@ -26,6 +27,9 @@ use clap::{Args as ArgGroup, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use asked::AskedArgs;
+pub(crate) use cache::{
+    CacheClearArgs, CacheCommand, CacheDeleteArgs, CacheGetArgs, CacheScanArgs, CacheStatArgs,
+};
 pub(crate) use columns::ColumnsArgs;
 pub(crate) use cut::CutArgs;
 pub(crate) use habits::{explain, filter_among};
@@ -111,6 +115,7 @@ pub(crate) enum Command {
     Interfaces(InterfacesArgs),
     Report(report::ReportArgs),
     Table(table::TableArgs),
+    Cache(cache::CacheArgs),
     Store(store::StoreArgs),
     Thrift(thrift::ThriftArgs),
     /// Print a completion script for a shell.

@@ -6,6 +6,7 @@
 mod args;
 mod ask;
 mod asked;
+mod cache;
 mod columns;
 mod completions;
 mod cut;
@@ -105,6 +106,7 @@ fn obey(args: &Args, session: &mut Session) -> io::Result<()> {
         Some(Command::Interfaces(args)) => interfaces::run(args, session),
         Some(Command::Report(args)) => report::run(args, session),
         Some(Command::Table(args)) => table::run(&args.command, session),
+        Some(Command::Cache(args)) => cache::run(&args.command, session),
         Some(Command::Store(args)) => store::run(&args.command, session),
         Some(Command::Thrift(args)) => thrift::run(&args.command, session),
         Some(Command::Completions { shell }) => completions::print(*shell, session),

@@ -1,7 +1,9 @@
 //! Notation of single values for people: times, durations, flags, quoted text. That for programs is the core's matter.
 
 use bytewright::batch::TCP_FLAGS;
-pub(crate) use bytewright::batch::json::{bytes as json_bytes, text as json_text};
+pub(crate) use bytewright::batch::json::{
+    bytes as json_bytes, double as json_double, text as json_text,
+};
 pub(crate) use bytewright::batch::notation::{
     double_text, iso_time as time, seconds, signed, unsigned, uuid,
 };

@@ -49,11 +49,11 @@ fn open(path: &Path, verify: bool, session: &Session) -> bytewright::Result<Orig
 }
 
 /// The bytes of an argument.
-fn bytes(argument: &OsStr) -> &[u8] {
+pub(crate) fn bytes(argument: &OsStr) -> &[u8] {
     argument.as_bytes()
 }
 
 /// Returns the text for people who asked for a key that is not there.
-fn no_entry(path: &Path, key: &OsStr) -> String {
+pub(crate) fn no_entry(path: &Path, key: &OsStr) -> String {
     format!("{}: no entry for the key {key:?}", path.display())
 }

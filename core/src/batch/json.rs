@@ -186,9 +186,16 @@ pub fn bytes(into: &mut Vec<u8>, bytes: &[u8]) {
 
 /// Appends bytes to JSON that are no text by their type: `{"base64":"..."}`.
 pub fn base64(into: &mut Vec<u8>, bytes: &[u8]) {
-    into.extend_from_slice(b"{\"base64\":\"");
+    into.extend_from_slice(b"{\"base64\":");
+    base64_text(into, bytes);
+    into.push(b'}');
+}
+
+/// Appends bytes as a JSON string in base64 (RFC 4648, section 4).
+pub fn base64_text(into: &mut Vec<u8>, bytes: &[u8]) {
+    into.push(b'"');
     into.extend_from_slice(BASE64_STANDARD.encode(bytes).as_bytes());
-    into.extend_from_slice(b"\"}");
+    into.push(b'"');
 }
 
 /// Appends a floating-point number to JSON: a string where JSON has no number for it.

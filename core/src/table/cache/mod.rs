@@ -12,6 +12,8 @@ pub use entry::{CacheData, CacheEntry, CacheKind};
 pub use limits::CacheLimits;
 pub use options::CacheOptions;
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use super::{Table, ValueType, in_turn};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -19,6 +21,13 @@ use crate::error::{Error, ErrorKind, Result};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cache {
     limits: CacheLimits,
+}
+
+/// Returns the time as a cache takes it: milliseconds since 1970.
+#[inline]
+pub fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl Cache {
@@ -163,6 +172,14 @@ impl Cache {
     /// Deletes all entries with `tag`, and returns how many there were.
     pub fn evict_tag(&self, table: &mut dyn Table, tag: CacheData<'_>) -> Result<u64> {
         delete_if(table, |value| Ok(CacheEntry::of_value(value)?.tag == Some(tag)))
+    }
+
+    /// Deletes all entries, and returns how many there were.
+    pub fn clear(&self, table: &mut dyn Table) -> Result<u64> {
+        in_turn(table, |table| {
+            let count = table.len()?;
+            table.clear().map(|()| count)
+        })
     }
 
     /// Deletes what has expired, and evicts what is over the limits. Returns how many entries are gone.

@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytewright::host::table::Cost;
 use bytewright::options::NamedOptions;
 use bytewright::table;
-use bytewright::table::cache::{Cache, CacheEntry, CacheOptions};
+use bytewright::table::cache::{Cache, CacheEntry, CacheOptions, now};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyTuple};
@@ -288,10 +287,7 @@ impl CacheTable {
 
     /// Takes all entries out, and returns their number.
     fn clear(&self, py: Python<'_>) -> PyResult<u64> {
-        self.change(py, usize::MAX, |_, table| {
-            let count = table.len()?;
-            table.clear().map(|()| count)
-        })
+        self.change(py, usize::MAX, |cache, table| cache.clear(table))
     }
 
     /// Returns the number of look-ups that this object has found an entry for, and of the others; with `reset` both are 0
@@ -324,13 +320,6 @@ impl CacheTable {
             false => Ok(default),
         }
     }
-}
-
-/// The time in milliseconds since 1970.
-#[inline]
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The time at which what is set now expires, after so many seconds.
