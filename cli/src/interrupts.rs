@@ -10,11 +10,11 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use bytewright::bytes::Cancel;
-use bytewright::{Error, Result, threads};
+use bytewright::threads::{self, JoinHandle};
+use bytewright::{Error, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::low_level::{emulate_default_handler, pipe, unregister};
 use signal_hook::{SigId, flag};

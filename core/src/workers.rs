@@ -5,9 +5,9 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 
-use crate::{Error, ErrorKind, Result, panics, threads};
+use crate::threads::{self, JoinHandle};
+use crate::{Error, ErrorKind, Result, panics};
 
 /// Bounds of the threads and of their work ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //!
 //! Method: a child of the tests, in which nothing was used yet, has a thread that does everything for the first time and
 //! forks beside it, after a time that differs from round to round; that child does everything, too, and ends. One that hangs
-//! is killed by its alarm. BYTEWRIGHT_FORKS is how many rounds there are (4,000 have been run).
+//! is killed by its alarm. BYTEWRIGHT_FORKS is how many rounds there are (4,000 have been run of the first, 450 of the last).
 //!
 //! An executable of its own, because no other test may have used anything in the process that forks.
 #![allow(unsafe_code, reason = "to fork")]
@@ -20,6 +20,7 @@ use bytewright::marshal::{Hooks, RootStream};
 use bytewright::packet::Field;
 use bytewright::panics;
 use bytewright::table::file::Claim;
+use bytewright::threads;
 
 unsafe extern "C" {
     fn fork() -> i32;
@@ -123,6 +124,25 @@ fn a_child_asks_a_capture_that_a_thread_of_its_parent_was_asking() {
                     (0..50).map(|_| in_child(|| ask_everything(capture))).collect();
                 is_over.store(true, Relaxed);
                 asking.join().unwrap() && ended.iter().all(|ended| *ended == 0)
+            })
+        });
+        assert_eq!(ended, 0, "round {round}");
+    }
+}
+
+/// One round is a thread that starts threads and waits for their ends, and 1,000 forks beside it.
+#[test]
+fn a_child_starts_a_thread_while_a_thread_of_its_parent_was_starting_or_ending() {
+    let starts = || threads::spawn("bytewright", || 7).is_ok_and(|thread| thread.join().is_ok());
+    let rounds = std::env::var("BYTEWRIGHT_FORKS").map_or(2, |rounds| rounds.parse().unwrap());
+    for round in 0..rounds {
+        let ended = in_child(|| {
+            let is_over = &AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                let starting = scope.spawn(|| while !is_over.load(Relaxed) && starts() {});
+                let ended: Vec<i32> = (0..1000).map(|_| in_child(starts)).collect();
+                is_over.store(true, Relaxed);
+                starting.join().is_ok() && ended.iter().all(|ended| *ended == 0)
             })
         });
         assert_eq!(ended, 0, "round {round}");

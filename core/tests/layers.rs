@@ -104,8 +104,9 @@ const UNSAFE_FILES: &[&str] = &[
     "threads.rs",
 ];
 
-/// Ways to start a thread, which only `threads.rs` may use: it blocks the signals there.
-const THREADS_STARTED: &[&str] = &["thread::Builder", "thread::spawn", "thread::scope"];
+/// Ways to start a thread, of which only `threads.rs` has one: it blocks the signals there, and forks wait for no lock of it.
+const THREADS_STARTED: &[&str] =
+    &["thread::Builder", "thread::spawn", "thread::scope", "pthread_create"];
 
 /// Types that stay locked for ever in a forked child if they stand in a static and a thread held them at the fork.
 const BLOCKING: &[&str] =

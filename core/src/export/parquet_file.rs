@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::OutputOptions;
 use crate::batch::parquet::ParquetWriter;
 use crate::batch::{Batch, ExportOptions, Schema, Value};
 use crate::files::FileWriter;
-use crate::{Error, Result, panics, threads};
+use crate::threads::{self, JoinHandle};
+use crate::{Error, Result, panics};
 
 /// Rows that go to the other thread together.
 const BATCH_ROWS: usize = 32 << 10;

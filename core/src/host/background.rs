@@ -10,12 +10,12 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::bytes::{Cancel, Source};
 use crate::files::ProcessMark;
-use crate::{Error, ErrorKind, Result, panics, threads};
+use crate::threads::{self, JoinHandle};
+use crate::{Error, ErrorKind, Result, panics};
 
 /// Longest wait before the host looks for interrupts by itself. Not every host can be relied on to wake a waiting
 /// thread: Ruby before 3.3 leaves its signals to other threads of the program, which may end.

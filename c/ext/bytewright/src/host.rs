@@ -2,7 +2,6 @@
 
 use std::ffi::c_void;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
 use std::time::Duration;
 
 use bytewright::host::{Host, SingleCaller, StreamHost, TurnHost};
@@ -151,22 +150,18 @@ impl Host for ReaderHost {
         if self.0.interrupted.is_none() {
             return Ok(Some(work()));
         }
-        thread::scope(|scope| {
-            let (done, outcome) = mpsc::channel();
-            // Nobody waits for what a panic would have sent: the scope hands it on.
-            let waiting = move || drop(done.send(work()));
-            if threads::spawn_scoped(scope, "bytewright", waiting).is_err() {
-                return Ok(Some(work()));
+        let (done, outcome) = mpsc::channel();
+        // Nobody waits for what a panic would have sent: it goes on here.
+        let waiting = move || drop(done.send(work()));
+        let asking = || loop {
+            match outcome.recv_timeout(ASKED_EVERY) {
+                Ok(outcome) => break Some(outcome),
+                Err(RecvTimeoutError::Timeout) if self.check_interrupts().is_err() => wake(),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break None,
             }
-            loop {
-                match outcome.recv_timeout(ASKED_EVERY) {
-                    Ok(outcome) => return Ok(Some(outcome)),
-                    Err(RecvTimeoutError::Timeout) if self.check_interrupts().is_err() => wake(),
-                    Err(RecvTimeoutError::Timeout) => {}
-                    Err(RecvTimeoutError::Disconnected) => return Ok(None),
-                }
-            }
-        })
+        };
+        Ok(threads::beside("bytewright", waiting, asking).unwrap_or_else(|_| Some(work())))
     }
 
     fn check_interrupts(&self) -> Result<()> {

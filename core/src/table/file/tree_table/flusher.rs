@@ -4,13 +4,12 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::state::TreeState;
 use super::tree_file::TreeFile;
 use crate::error::{ErrorKind, Result};
-use crate::threads;
+use crate::threads::{self, JoinHandle};
 
 /// Time that commits may wait.
 const INTERVAL: Duration = Duration::from_secs(1);

@@ -41,7 +41,6 @@ mod write_turn;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard, OnceLock};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use flusher::SharedTree;
@@ -61,6 +60,7 @@ use crate::files::{Directory, ProcessMark, Storage, StorageMode};
 use crate::table::{
     KeyRange, OrderedSnapshot, OrderedTable, Scan, Snapshot, Stat, Table, ValueType, check_entry,
 };
+use crate::threads::JoinHandle;
 
 /// An ordered table in a file.
 ///
