@@ -22,6 +22,8 @@
 #define BW_ERROR_INIT { BW_STATUS_OK, 0, -1, NULL, NULL }
 #define BW_BUFFER_INIT { NULL, 0, 0 }
 #define BW_OPEN_OPTIONS_INIT { BW_TABLE_KIND_ANY, BW_SYNC_INTERVAL, false, false, false, 10.0, NULL, BW_NAMES_INIT, NULL, NULL }
+#define BW_CACHE_OPTIONS_INIT { 0, 0, BW_NAMES_INIT, NULL, NULL }
+#define BW_CACHE_ENTRY_INIT { BW_CACHE_KIND_BYTES, 0, { NULL, 0 } }
 #define BW_RANGE_INIT { { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, false, false, false, false, 0 }
 #define BW_NAMES_INIT { NULL, 0 }
 #define BW_CAPTURE_OPTIONS_INIT { NULL, false, 0, NULL, NULL, BW_DAMAGE_RAISE, BW_NAMES_INIT }
@@ -307,6 +309,36 @@ typedef enum bw_damage {
 } bw_damage;
 
 /**
+ * Kind of the value of a cache. Languages whose objects are of these kinds find them as they were.
+ */
+typedef enum bw_cache_kind {
+  /**
+   * Bytes.
+   */
+  BW_CACHE_KIND_BYTES = 0,
+  /**
+   * Text in UTF-8.
+   */
+  BW_CACHE_KIND_TEXT = 1,
+  /**
+   * An integer of 64 bits with a sign, in 8 bytes, little-endian.
+   */
+  BW_CACHE_KIND_INTEGER = 2,
+  /**
+   * A number of IEEE 754 in 8 bytes, little-endian.
+   */
+  BW_CACHE_KIND_FLOAT = 3,
+  /**
+   * Nested data of a language, in CBOR (RFC 8949).
+   */
+  BW_CACHE_KIND_NESTED = 4,
+  /**
+   * Objects that a program has serialized, behind a check of its own.
+   */
+  BW_CACHE_KIND_SEALED = 5,
+} bw_cache_kind;
+
+/**
  * Kind of a value, and the member of `bw_value_data` that has it.
  */
 typedef enum bw_value_kind {
@@ -418,6 +450,11 @@ typedef enum bw_whence {
  * Rows as columns. It is its user's, and needs nothing that it came from. Threads may share it, as nothing changes it.
  */
 typedef struct bw_batch bw_batch;
+
+/**
+ * A cache. One thread at a time may use it.
+ */
+typedef struct bw_cache bw_cache;
 
 /**
  * A capture. It can be read any number of times, also side by side; what comes from the program, once.
@@ -690,6 +727,50 @@ typedef struct bw_range {
    */
   uint64_t limit;
 } bw_range;
+
+/**
+ * Options of opening a cache. Initialize it with `BW_CACHE_OPTIONS_INIT`, and change what you need.
+ */
+typedef struct bw_cache_options {
+  /**
+   * Bytes that the file, or the memory, may take; 0 for a GiB.
+   */
+  uint64_t size_limit;
+  /**
+   * Entries that there may be; 0 for any number.
+   */
+  uint64_t count_limit;
+  /**
+   * Options by name, as "name=value": those of caches in docs/options.md. They count over the fields above.
+   */
+  struct bw_names named;
+  /**
+   * Asked by calls that wait for another process, as in `bw_open_options`; null for never.
+   */
+  bw_interrupted interrupted;
+  /**
+   * Argument of `interrupted`.
+   */
+  void *interrupted_context;
+} bw_cache_options;
+
+/**
+ * Properties of an entry beside its value. Initialize it with `BW_CACHE_ENTRY_INIT`, and change what you need.
+ */
+typedef struct bw_cache_entry {
+  /**
+   * Kind of the value: a `bw_cache_kind`.
+   */
+  uint32_t kind;
+  /**
+   * Milliseconds since 1970 from which on it is gone (`bw_cache_now`); 0 for never.
+   */
+  uint64_t expires_at;
+  /**
+   * Name by which entries are evicted together; one without bytes is none. `bw_cache_get` does not tell it.
+   */
+  struct bw_slice tag;
+} bw_cache_entry;
 
 /**
  * One column. The texts belong to the schema.
@@ -1351,6 +1432,126 @@ const char *bw_changes_position(const struct bw_changes *changes);
  * Frees changes. Null is allowed.
  */
 void bw_changes_free(struct bw_changes *changes);
+
+/**
+ * Returns the time as caches take it, in milliseconds since 1970.
+ */
+uint64_t bw_cache_now(void);
+
+/**
+ * Opens the cache in the file at `path`, which is made where it is missing, or, for null, makes one in memory. `options` may
+ * be null for `BW_CACHE_OPTIONS_INIT`. Close it with `bw_cache_close`.
+ */
+enum bw_status bw_cache_open(const char *path,
+                             const struct bw_cache_options *options,
+                             struct bw_cache **out,
+                             struct bw_error *error);
+
+/**
+ * Closes a cache and frees its handle, whatever it returns. Null is allowed.
+ */
+enum bw_status bw_cache_close(struct bw_cache *cache, struct bw_error *error);
+
+/**
+ * Copies the value of a key into `value`, and its kind and expiry into `entry`, unless that is null. `BW_STATUS_NONE` where
+ * there is none, or it has expired; both are unchanged then. A key is text where it is UTF-8, and else bytes.
+ */
+enum bw_status bw_cache_get(const struct bw_cache *cache,
+                            const uint8_t *key,
+                            size_t key_len,
+                            struct bw_buffer *value,
+                            struct bw_cache_entry *entry,
+                            struct bw_error *error);
+
+/**
+ * Sets the value of a key, with the kind, expiry and tag of `entry`; null is `BW_CACHE_ENTRY_INIT`. What is over the limits is
+ * evicted before. `BW_STATUS_LIMIT` for an entry that takes more than a quarter of the limit.
+ */
+enum bw_status bw_cache_set(struct bw_cache *cache,
+                            const uint8_t *key,
+                            size_t key_len,
+                            const uint8_t *value,
+                            size_t value_len,
+                            const struct bw_cache_entry *entry,
+                            struct bw_error *error);
+
+/**
+ * Sets the value of a key that has none, as `bw_cache_set` does; `BW_STATUS_NONE` where it has one, which stays.
+ */
+enum bw_status bw_cache_add(struct bw_cache *cache,
+                            const uint8_t *key,
+                            size_t key_len,
+                            const uint8_t *value,
+                            size_t value_len,
+                            const struct bw_cache_entry *entry,
+                            struct bw_error *error);
+
+/**
+ * Gives the entry of a key another expiry, in milliseconds since 1970; 0 for never. `BW_STATUS_NONE` where there is none.
+ */
+enum bw_status bw_cache_touch(struct bw_cache *cache,
+                              const uint8_t *key,
+                              size_t key_len,
+                              uint64_t expires_at,
+                              struct bw_error *error);
+
+/**
+ * Adds `by` to the integer of a key, which begins with 0 and keeps its expiry and tag. The sum goes to `sum`, unless that is
+ * null. `BW_STATUS_ARGUMENT` for a value of another kind, or a sum of more than 64 bits.
+ */
+enum bw_status bw_cache_increment(struct bw_cache *cache,
+                                  const uint8_t *key,
+                                  size_t key_len,
+                                  int64_t by,
+                                  int64_t *sum,
+                                  struct bw_error *error);
+
+/**
+ * Takes the entry of a key out, and copies its value into `value` and its kind and expiry into `entry`, unless these are null.
+ * `BW_STATUS_NONE` where there is none; both are unchanged then.
+ */
+enum bw_status bw_cache_take(struct bw_cache *cache,
+                             const uint8_t *key,
+                             size_t key_len,
+                             struct bw_buffer *value,
+                             struct bw_cache_entry *entry,
+                             struct bw_error *error);
+
+/**
+ * Takes all entries with a tag out. Their number goes to `count`, unless that is null.
+ */
+enum bw_status bw_cache_evict(struct bw_cache *cache,
+                              const uint8_t *tag,
+                              size_t tag_len,
+                              uint64_t *count,
+                              struct bw_error *error);
+
+/**
+ * Takes all entries out that have expired. Their number goes to `count`, unless that is null.
+ */
+enum bw_status bw_cache_expire(struct bw_cache *cache, uint64_t *count, struct bw_error *error);
+
+/**
+ * Takes all entries out. Their number goes to `count`, unless that is null.
+ */
+enum bw_status bw_cache_clear(struct bw_cache *cache, uint64_t *count, struct bw_error *error);
+
+/**
+ * Number of entries, with those that have expired and were not deleted yet, and the bytes that they take of the limit. Both
+ * places may be null.
+ */
+enum bw_status bw_cache_len(const struct bw_cache *cache,
+                            uint64_t *len,
+                            uint64_t *used_bytes,
+                            struct bw_error *error);
+
+/**
+ * Shows the keys of all entries that have not expired to `show`, with their places from 0 on, in the order in which they were set.
+ */
+enum bw_status bw_cache_keys(const struct bw_cache *cache,
+                             bw_found show,
+                             void *context,
+                             struct bw_error *error);
 
 /**
  * The schema of all columns that records of that name have, without a capture or a table: "packets", "flows", "calls"

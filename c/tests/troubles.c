@@ -1094,6 +1094,128 @@ static void include_itself(const char *folder) {
   bw_error_clear(&error);
 }
 
+/* Caches in memory and in a file. */
+
+static bw_cache *cache_in(const char *folder, bool is_in_file) {
+  bw_error error = BW_ERROR_INIT;
+  bw_cache *cache = NULL;
+  char path[PATH_SIZE];
+  path_in(folder, "c.bwc", path);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_open(is_in_file ? path : NULL, NULL, &cache, &error));
+  return cache;
+}
+
+static void set_entries(bw_cache *cache, uint64_t *answer) {
+  bw_error error = BW_ERROR_INIT;
+  bw_cache_entry entry = BW_CACHE_ENTRY_INIT;
+  bw_buffer value = BW_BUFFER_INIT;
+  char key[16];
+  unsigned number;
+  entry.tag.data = (const uint8_t *)"even", entry.tag.len = 4;
+  for (number = 0; number < ENTRIES; number++) {
+    const size_t len = key_of(number, key);
+    const bw_cache_entry *how = number % 2 ? NULL : &entry;
+    EXPECT_STATUS(BW_STATUS_OK, bw_cache_set(cache, (const uint8_t *)key, len, (const uint8_t *)key, len, how, &error));
+  }
+  for (number = 0; number < ENTRIES; number++) {
+    const size_t len = key_of(number, key);
+    EXPECT_STATUS(BW_STATUS_OK, bw_cache_get(cache, (const uint8_t *)key, len, &value, NULL, &error));
+    add_bytes(answer, value.data, value.len);
+  }
+  bw_buffer_free(&value);
+}
+
+static void use_cache(bw_cache *cache, uint64_t *answer) {
+  bw_error error = BW_ERROR_INIT;
+  bw_cache_entry entry = BW_CACHE_ENTRY_INIT;
+  bw_buffer value = BW_BUFFER_INIT;
+  uint64_t count = 0;
+  int64_t sum = 0;
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_clear(cache, NULL, &error));
+  set_entries(cache, answer);
+  EXPECT_STATUS(BW_STATUS_NONE, bw_cache_add(cache, TEXT("key 001"), TEXT("other"), NULL, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_touch(cache, TEXT("key 001"), 1, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_expire(cache, &count, &error));
+  add_number(answer, count);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_increment(cache, TEXT("sum"), 7, &sum, &error));
+  add_number(answer, (uint64_t)sum);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_take(cache, TEXT("key 003"), &value, &entry, &error));
+  add_bytes(answer, value.data, value.len);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_evict(cache, TEXT("even"), &count, &error));
+  add_number(answer, count);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_keys(cache, add_value, answer, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_len(cache, &count, NULL, &error));
+  add_number(answer, count);
+  bw_buffer_free(&value);
+}
+
+static uint64_t run_cache(const char *folder) {
+  uint64_t answer = 0;
+  int place;
+  for (place = 0; place < 2; place++) {
+    bw_error error = BW_ERROR_INIT;
+    bw_cache *cache = cache_in(folder, place == 1);
+    use_cache(cache, &answer);
+    EXPECT_STATUS(BW_STATUS_OK, bw_cache_close(cache, &error));
+  }
+  return answer;
+}
+
+static bw_status grow_by_sets(const char *folder, bw_error *error) {
+  bw_cache *cache = cache_in(folder, true);
+  bw_status status = BW_STATUS_OK;
+  uint64_t before = 0, after = 0;
+  uint32_t number;
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_len(cache, &before, NULL, NULL));
+  for (number = 0; number < 10000 && status == BW_STATUS_OK; number++)
+    status = bw_cache_set(cache, (const uint8_t *)&number, sizeof number, much, sizeof much, NULL, error);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_len(cache, &after, NULL, NULL));
+  EXPECT(after == before + number - 1);
+  (void)bw_cache_close(cache, NULL);
+  return status;
+}
+
+static void second_cache(const char *folder) {
+  bw_error error = BW_ERROR_INIT;
+  bw_buffer value = BW_BUFFER_INIT;
+  bw_cache *first = cache_in(folder, true), *second = cache_in(folder, true);
+  uint64_t answers[2] = {0, 0};
+  set_entries(first, &answers[0]);
+  set_entries(second, &answers[1]);
+  EXPECT(answers[0] == answers[1]);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_clear(first, NULL, &error));
+  EXPECT_STATUS(BW_STATUS_NONE, bw_cache_get(second, TEXT("key 001"), &value, NULL, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_close(second, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_close(first, &error));
+}
+
+static struct own_cache {
+  bw_cache *cache;
+  int refused;
+} own_cache;
+
+static void change_own_cache(void *context, size_t place, const bw_slice *key) {
+  bw_error error = BW_ERROR_INIT;
+  struct own_cache *own_one = (struct own_cache *)context;
+  (void)place;
+  EXPECT_STATUS(BW_STATUS_LOCK, bw_cache_set(own_one->cache, key->data, key->len, TEXT("other"), NULL, &error));
+  EXPECT_STATUS(BW_STATUS_LOCK, bw_cache_close(own_one->cache, &error));
+  own_one->refused++;
+  bw_error_clear(&error);
+}
+
+static void change_a_cache_in_its_own_function(const char *folder) {
+  bw_error error = BW_ERROR_INIT;
+  uint64_t answer = 0;
+  own_cache.cache = cache_in(folder, true);
+  own_cache.refused = 0;
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_clear(own_cache.cache, NULL, &error));
+  set_entries(own_cache.cache, &answer);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_keys(own_cache.cache, change_own_cache, &own_cache, &error));
+  EXPECT(own_cache.refused == ENTRIES);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_close(own_cache.cache, &error));
+}
+
 /* The table. */
 
 static const char NO_FUNCTION[] = "it runs no function of the program's that could fail";
@@ -1121,6 +1243,7 @@ static const operation OPERATIONS[] = {
   {"dump a table", run_dump, grow_by_dump, second_table, dump_over_itself, NULL, NO_FUNCTION},
   {"load a dump", run_load, grow_by_changes, second_table, dump_over_itself, NULL, NO_FUNCTION},
   {"close a table", run_close_again, grow_by_transactions, second_table, use_in_own_function, NULL, NO_FUNCTION},
+  {"use a cache", run_cache, grow_by_sets, second_cache, change_a_cache_in_its_own_function, NULL, NO_FUNCTION},
   {"open a capture", run_ask_info, NULL, NULL, itself_ask_info, fail_ask_info, NULL},
   {"walk the packets of a capture", run_ask_frames, NULL, NULL, itself_ask_frames, fail_ask_frames, NULL},
   {"read a capture as columns", run_ask_columns, NULL, NULL, itself_ask_columns, fail_ask_columns, NULL},
@@ -1133,9 +1256,9 @@ static const operation OPERATIONS[] = {
   {"read a Thrift IDL file", run_idl, NULL, NULL, include_itself, NULL, NO_FUNCTION},
 };
 
-/* Operations that the C interface does not offer: it reads, and has tables without caches; stores hold objects of Ruby's. */
+/* Operations that the C interface does not offer: it reads, and has tables and caches; stores hold objects of Ruby's. */
 static const char *const NOT_OFFERED[] = {
-  "use a cache", "run a transaction of a store", "write packets to a capture", "write what was read to a file",
+  "run a transaction of a store", "write packets to a capture", "write what was read to a file",
   "write values to a stream", "write a Thrift message",
 };
 
@@ -1446,6 +1569,8 @@ static const struct {
   {"dump a table", "bw_table_dump "},
   {"load a dump", "bw_table_load "},
   {"close a table", "bw_table_close "},
+  {"use a cache", "bw_cache_open bw_cache_close bw_cache_get bw_cache_set bw_cache_add bw_cache_touch bw_cache_increment "
+                  "bw_cache_take bw_cache_evict bw_cache_expire bw_cache_clear bw_cache_len bw_cache_keys "},
   /* A live capture needs rights of its own; what ends its rows is that of any other. */
   {"open a capture", "bw_capture_open bw_capture_open_input bw_capture_open_live bw_capture_stop bw_capture_close bw_capture_info "},
   {"walk the packets of a capture", "bw_capture_frames bw_capture_frame bw_frames_next bw_frames_free "},
@@ -1467,7 +1592,7 @@ static const char PLAIN[] =
   "bw_version bw_abi_version bw_check_abi bw_error_clear bw_buffer_free bw_table_depth bw_table_values bw_table_set_values "
   "bw_changes_position bw_schema_named bw_schema_len bw_schema_field bw_schema_find bw_value_text bw_batch_rows bw_batch_schema bw_batch_column "
   "bw_batch_value bw_batch_arrow bw_batch_free bw_capture_live_counts bw_capture_damage bw_capture_index_fault bw_rows_schema bw_frames_captured "
-  "bw_frames_payload bw_frames_value bw_thrift_schema bw_thrift_set_interrupted bw_reader_set_interrupted bw_reader_position ";
+  "bw_cache_now bw_frames_payload bw_frames_value bw_thrift_schema bw_thrift_set_interrupted bw_reader_set_interrupted bw_reader_position ";
 
 /* Returns true if a list of names, each with a space behind it, has the one of this length. */
 static bool has_name(const char *names, const char *name, size_t len) {

@@ -47,6 +47,7 @@ pub mod adb;
 pub mod batch;
 pub mod buffer;
 pub mod bulk;
+pub mod cache;
 pub mod capture;
 pub mod changes;
 pub mod cursor;

@@ -45,12 +45,30 @@ impl bw_table {
     }
 
     /// An empty table in memory.
-    fn in_memory(kind: TableKind) -> bw_table {
+    pub(crate) fn in_memory(kind: TableKind) -> bw_table {
         let content = match kind {
             TableKind::Hashed => FileTable::Hashed(Box::new(memory::HashTable::new())),
             TableKind::Ordered => FileTable::Ordered(Box::new(memory::TreeTable::new())),
         };
         bw_table::new(content, false)
+    }
+
+    /// The table in the file at `path`. Another process that has it for itself is waited for.
+    pub(crate) fn in_file(
+        path: &Path,
+        kind: Option<TableKind>,
+        options: OpenOptions,
+        host: CallerHost,
+    ) -> Result<bw_table> {
+        let opened = wait_for_writer(&host, options.timeout, |slice| {
+            Ok(Attempt::of(file::open(path, kind, OpenOptions { timeout: slice, ..options }))?)
+        });
+        let mut content = opened.map_err(|failure| failure.into_host(&host))?;
+        content.as_table_mut().set_timeout(options.timeout);
+        let mut table = bw_table::new(content, true);
+        (table.timeout, table.host) = (options.timeout, host);
+        table.note_path(path);
+        Ok(table)
     }
 
     /// The table of a database, as a handle.
@@ -84,6 +102,14 @@ impl bw_table {
         let outcome = host::guard(|| work(self));
         self.table_mut().give_turn_back();
         outcome
+    }
+
+    /// Takes back what is open of a transaction, and closes it.
+    pub(crate) fn close(&mut self) -> Result<()> {
+        while self.table().depth() > 0 {
+            self.table_mut().abort()?;
+        }
+        self.table_mut().close()
     }
 
     /// Calls a method of the database that goes with it.
@@ -188,17 +214,8 @@ pub unsafe extern "C" fn bw_table_open(
     };
     let work = || {
         let out = given(out, "a place for the table")?;
-        let path = path?;
         let (kind, options) = options?;
-        let opened = wait_for_writer(&host, options.timeout, |slice| {
-            Ok(Attempt::of(file::open(path, kind, OpenOptions { timeout: slice, ..options }))?)
-        });
-        let mut content = opened.map_err(|failure| failure.into_host(&host))?;
-        content.as_table_mut().set_timeout(options.timeout);
-        let mut table = bw_table::new(content, true);
-        (table.timeout, table.host) = (options.timeout, host);
-        table.note_path(path);
-        out.write(handle(table));
+        out.write(handle(bw_table::in_file(path?, kind, options, host)?));
         Ok(bw_status::Ok)
     };
     panics::catch_all();
@@ -220,10 +237,7 @@ pub unsafe extern "C" fn bw_table_close(
     let table = unsafe { take_back(table, "a table") };
     guard(error, || {
         if let Some(mut table) = table? {
-            while table.table().depth() > 0 {
-                table.table_mut().abort()?;
-            }
-            table.table_mut().close()?;
+            table.close()?;
         }
         Ok(bw_status::Ok)
     })

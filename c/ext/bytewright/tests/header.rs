@@ -20,7 +20,7 @@ fn header_path() -> PathBuf {
 }
 
 /// Sources of the declarations, in the order of the header.
-const SOURCES: [&str; 27] = [
+const SOURCES: [&str; 28] = [
     "version",
     "error",
     "buffer",
@@ -34,6 +34,7 @@ const SOURCES: [&str; 27] = [
     "snapshot",
     "cursor",
     "changes",
+    "cache",
     "schema",
     "value",
     "batch",

@@ -45,11 +45,13 @@ impl CacheKind {
         CacheKind::Sealed,
     ];
 
-    fn code(self) -> u8 {
+    /// Returns the number that stands for it in a file.
+    pub fn code(self) -> u8 {
         self as u8
     }
 
-    fn of_code(code: u8) -> Option<CacheKind> {
+    /// Returns the kind that `code` stands for.
+    pub fn of_code(code: u8) -> Option<CacheKind> {
         Self::ALL.get(usize::from(code)).copied()
     }
 }
@@ -67,6 +69,12 @@ impl<'a> CacheData<'a> {
     /// Data of `kind` in `bytes`.
     pub fn new(kind: CacheKind, bytes: &'a [u8]) -> CacheData<'a> {
         CacheData { kind, bytes }
+    }
+
+    /// Data of bytes of which the caller does not know whether they are text: text if they are UTF-8.
+    pub fn of_bytes(bytes: &'a [u8]) -> CacheData<'a> {
+        let is_text = std::str::from_utf8(bytes).is_ok();
+        CacheData::new(if is_text { CacheKind::Text } else { CacheKind::Bytes }, bytes)
     }
 
     /// Returns the key of a table that stands for it.

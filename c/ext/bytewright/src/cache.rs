@@ -1,0 +1,497 @@
+//! Caches: entries that expire, have tags, and are evicted when there are too many.
+
+use std::ffi::{c_char, c_void};
+use std::mem::MaybeUninit;
+
+use bytewright::options::NamedOptions;
+use bytewright::table::Table;
+use bytewright::table::cache::{self, Cache, CacheData, CacheEntry, CacheKind, CacheOptions};
+use bytewright::table::file::TableKind;
+use bytewright::{Error, ErrorKind, Result, panics};
+
+use crate::buffer::{
+    Place, bw_buffer, bw_found, bw_slice, bytes, given, handle, held, held_mut, take_back,
+};
+use crate::error::{bw_error, bw_status, guard, guard_raw};
+use crate::host::{CallerHost, Context, bw_interrupted};
+use crate::in_use::InUse;
+use crate::named;
+use crate::table::{bw_table, done, found};
+use crate::text::{self, bw_names};
+
+/// A cache. One thread at a time may use it.
+pub struct bw_cache {
+    table: bw_table,
+    rules: Cache,
+}
+
+/// Kind of the value of a cache. Languages whose objects are of these kinds find them as they were.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum bw_cache_kind {
+    /// Bytes.
+    Bytes = 0,
+    /// Text in UTF-8.
+    Text = 1,
+    /// An integer of 64 bits with a sign, in 8 bytes, little-endian.
+    Integer = 2,
+    /// A number of IEEE 754 in 8 bytes, little-endian.
+    Float = 3,
+    /// Nested data of a language, in CBOR (RFC 8949).
+    Nested = 4,
+    /// Objects that a program has serialized, behind a check of its own.
+    Sealed = 5,
+}
+
+/// Options of opening a cache. Initialize it with `BW_CACHE_OPTIONS_INIT`, and change what you need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct bw_cache_options {
+    /// Bytes that the file, or the memory, may take; 0 for a GiB.
+    pub size_limit: u64,
+    /// Entries that there may be; 0 for any number.
+    pub count_limit: u64,
+    /// Options by name, as "name=value": those of caches in docs/options.md. They count over the fields above.
+    pub named: bw_names,
+    /// Asked by calls that wait for another process, as in `bw_open_options`; null for never.
+    pub interrupted: bw_interrupted,
+    /// Argument of `interrupted`.
+    pub interrupted_context: *mut c_void,
+}
+
+/// Properties of an entry beside its value. Initialize it with `BW_CACHE_ENTRY_INIT`, and change what you need.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct bw_cache_entry {
+    /// Kind of the value: a `bw_cache_kind`.
+    pub kind: u32,
+    /// Milliseconds since 1970 from which on it is gone (`bw_cache_now`); 0 for never.
+    pub expires_at: u64,
+    /// Name by which entries are evicted together; one without bytes is none. `bw_cache_get` does not tell it.
+    pub tag: bw_slice,
+}
+
+impl bw_cache_options {
+    /// # Safety
+    /// `options` has texts.
+    unsafe fn of_core(options: Option<&bw_cache_options>) -> Result<CacheOptions> {
+        let mut of_core = CacheOptions::default();
+        let Some(options) = options else { return Ok(of_core) };
+        if options.size_limit > 0 {
+            of_core.limits.bytes = options.size_limit;
+        }
+        if options.count_limit > 0 {
+            of_core.limits.entries = options.count_limit;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { named::fill(&mut of_core, &[CacheOptions::OPTIONS], Some(&options.named)) }?;
+        Ok(of_core)
+    }
+
+    fn host(options: Option<&bw_cache_options>) -> CallerHost {
+        options.map_or_else(CallerHost::default, |options| CallerHost {
+            interrupted: options.interrupted,
+            interrupted_context: Context(options.interrupted_context),
+            ..CallerHost::default()
+        })
+    }
+}
+
+impl bw_cache_entry {
+    /// Properties of an entry that is found.
+    fn of(entry: CacheEntry<'_>) -> bw_cache_entry {
+        bw_cache_entry {
+            kind: u32::from(entry.value.kind.code()),
+            expires_at: entry.expires_at.unwrap_or(0),
+            tag: bw_slice::of(&[]),
+        }
+    }
+
+    /// The entry of `value` with these properties.
+    ///
+    /// # Safety
+    /// The tag is bytes, for as long as the answer is used.
+    unsafe fn with_value<'a>(
+        properties: Option<&'a bw_cache_entry>,
+        value: &'a [u8],
+    ) -> Result<CacheEntry<'a>> {
+        let Some(properties) = properties else {
+            let value = CacheData::new(CacheKind::Bytes, value);
+            return Ok(CacheEntry { value, expires_at: None, tag: None });
+        };
+        // SAFETY: the caller's promise.
+        let tag = unsafe { properties.tag.bytes() }?;
+        let kind = properties.kind_of(value)?;
+        Ok(CacheEntry {
+            value: CacheData::new(kind, value),
+            expires_at: (properties.expires_at > 0).then_some(properties.expires_at),
+            tag: (!tag.is_empty()).then(|| CacheData::of_bytes(tag)),
+        })
+    }
+
+    /// Returns the kind of `value`, which must be bytes as that kind has them.
+    fn kind_of(&self, value: &[u8]) -> Result<CacheKind> {
+        let refused = |expected: &str, found: String| {
+            Err(Error::new(ErrorKind::Argument, format!("expected {expected}, found {found}")))
+        };
+        let Some(kind) = u8::try_from(self.kind).ok().and_then(CacheKind::of_code) else {
+            return refused("a bw_cache_kind from 0 to 5", self.kind.to_string());
+        };
+        match kind {
+            CacheKind::Text if std::str::from_utf8(value).is_err() => {
+                refused("text in UTF-8 as the value", "other bytes".to_owned())
+            }
+            CacheKind::Integer | CacheKind::Float if value.len() != 8 => {
+                refused("8 bytes as the value of a number", format!("{} bytes", value.len()))
+            }
+            _ => Ok(kind),
+        }
+    }
+}
+
+impl bw_cache {
+    /// Does `work` in a turn to write.
+    fn in_turn<R>(&mut self, work: impl FnOnce(&Cache, &mut dyn Table) -> Result<R>) -> Result<R> {
+        let rules = self.rules;
+        self.table.in_turn(|table| work(&rules, table.table_mut()))
+    }
+
+    /// Does the work of a call that tells how many entries are gone.
+    fn count(
+        cache: Result<&mut bw_cache>,
+        count: Option<&mut MaybeUninit<u64>>,
+        error: Option<&mut bw_error>,
+        work: impl FnOnce(&Cache, &mut dyn Table) -> Result<u64>,
+    ) -> bw_status {
+        guard(error, || {
+            let gone = cache?.in_turn(work)?;
+            if let Some(count) = count {
+                count.write(gone);
+            }
+            Ok(bw_status::Ok)
+        })
+    }
+}
+
+/// Returns the time as caches take it, in milliseconds since 1970.
+#[unsafe(no_mangle)]
+pub extern "C" fn bw_cache_now() -> u64 {
+    cache::now()
+}
+
+/// Opens the cache in the file at `path`, which is made where it is missing, or, for null, makes one in memory. `options` may
+/// be null for `BW_CACHE_OPTIONS_INIT`. Close it with `bw_cache_close`.
+///
+/// # Safety
+/// `path` is text or null, and `options` has texts.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_cache_open(
+    path: *const c_char,
+    options: Option<&bw_cache_options>,
+    out: Option<&mut MaybeUninit<*mut bw_cache>>,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    let is_in_file = !path.is_null();
+    // SAFETY: the caller's promises about `path` and `options`.
+    let (path, host, options) = unsafe {
+        (text::path(path), bw_cache_options::host(options), bw_cache_options::of_core(options))
+    };
+    let work = || {
+        let out = given(out, "a place for the cache")?;
+        let options = options?;
+        let rules = Cache::new(options.limits)?;
+        let kind = TableKind::Hashed;
+        let mut table = match is_in_file {
+            true => bw_table::in_file(path?, Some(kind), options.opening, host)?,
+            false => bw_table::in_memory(kind),
+        };
+        table.values = Cache::VALUES;
+        out.write(handle(bw_cache { table, rules }));
+        Ok(bw_status::Ok)
+    };
+    panics::catch_all();
+    guard(error, work)
+}
+
+/// Closes a cache and frees its handle, whatever it returns. Null is allowed.
+///
+/// # Safety
+/// `cache` is a handle, which is not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_cache_close(
+    cache: *mut bw_cache,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    // SAFETY: the caller's promise about `cache`.
+    let cache = unsafe { take_back(cache, "a cache") };
+    guard(error, || {
+        if let Some(mut cache) = cache? {
+            cache.table.close()?;
+        }
+        Ok(bw_status::Ok)
+    })
+}
+
+/// Copies the value of a key into `value`, and its kind and expiry into `entry`, unless that is null. `BW_STATUS_NONE` where
+/// there is none, or it has expired; both are unchanged then. A key is text where it is UTF-8, and else bytes.
+///
+/// # Safety
+/// `key` is bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_cache_get(
+    cache: Option<&bw_cache>,
+    key: *const u8,
+    key_len: usize,
+    value: Option<&mut bw_buffer>,
+    entry: Option<&mut MaybeUninit<bw_cache_entry>>,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    // SAFETY: the caller's promise about `key`.
+    let key = unsafe { bytes(key, key_len) };
+    guard(error, || {
+        let (cache, value) = (held(cache, "a cache")?, given(value, "a buffer")?);
+        let key = CacheData::of_bytes(key?).to_key();
+        let mut properties = None;
+        let is_found = cache.rules.get(cache.table.table(), &key, cache::now(), &mut |entry| {
+            value.fill(entry.value.bytes);
+            properties = Some(bw_cache_entry::of(entry));
+        })?;
+        if let (Some(place), Some(properties)) = (entry, properties) {
+            place.write(properties);
+        }
+        Ok(found(is_found))
+    })
+}
+
+/// Sets the value of a key, with the kind, expiry and tag of `entry`; null is `BW_CACHE_ENTRY_INIT`. What is over the limits is
+/// evicted before. `BW_STATUS_LIMIT` for an entry that takes more than a quarter of the limit.
+///
+/// # Safety
+/// `cache` is a handle, `key`, `value` and the tag are bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_cache_set(
+    cache: *mut bw_cache,
+    key: *const u8,
+    key_len: usize,
+    value: *const u8,
+    value_len: usize,
+    entry: Option<&bw_cache_entry>,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    // SAFETY: the caller's promises.
+    let (cache, key, value) =
+        unsafe { (held_mut(cache, "a cache"), bytes(key, key_len), bytes(value, value_len)) };
+    guard(error, || {
+        // SAFETY: the caller's promise about the tag.
+        let entry = unsafe { bw_cache_entry::with_value(entry, value?) }?;
+        let key = CacheData::of_bytes(key?).to_key();
+        cache?.in_turn(|rules, table| rules.set(table, &key, entry, cache::now())).map(done)
+    })
+}
+
+/// Sets the value of a key that has none, as `bw_cache_set` does; `BW_STATUS_NONE` where it has one, which stays.
+///
+/// # Safety
+/// As of `bw_cache_set`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_cache_add(
+    cache: *mut bw_cache,
+    key: *const u8,
+    key_len: usize,
+    value: *const u8,
+    value_len: usize,
+    entry: Option<&bw_cache_entry>,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    // SAFETY: the caller's promises.
+    let (cache, key, value) =
+        unsafe { (held_mut(cache, "a cache"), bytes(key, key_len), bytes(value, value_len)) };
+    guard(error, || {
+        // SAFETY: the caller's promise about the tag.
+        let entry = unsafe { bw_cache_entry::with_value(entry, value?) }?;
+        let key = CacheData::of_bytes(key?).to_key();
+        cache?.in_turn(|rules, table| rules.add(table, &key, entry, cache::now())).map(found)
+    })
+}
+
+/// Gives the entry of a key another expiry, in milliseconds since 1970; 0 for never. `BW_STATUS_NONE` where there is none.
+///
+/// # Safety
+/// `cache` is a handle, and `key` is bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_cache_touch(
+    cache: *mut bw_cache,
+    key: *const u8,
+    key_len: usize,
+    expires_at: u64,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    // SAFETY: the caller's promises about `cache` and `key`.
+    let (cache, key) = unsafe { (held_mut(cache, "a cache"), bytes(key, key_len)) };
+    guard(error, || {
+        let (key, now) = (CacheData::of_bytes(key?).to_key(), cache::now());
+        let expires_at = (expires_at > 0).then_some(expires_at);
+        cache?.in_turn(|rules, table| rules.touch(table, &key, expires_at, now)).map(found)
+    })
+}
+
+/// Adds `by` to the integer of a key, which begins with 0 and keeps its expiry and tag. The sum goes to `sum`, unless that is
+/// null. `BW_STATUS_ARGUMENT` for a value of another kind, or a sum of more than 64 bits.
+///
+/// # Safety
+/// `cache` is a handle, and `key` is bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_cache_increment(
+    cache: *mut bw_cache,
+    key: *const u8,
+    key_len: usize,
+    by: i64,
+    sum: Option<&mut MaybeUninit<i64>>,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    // SAFETY: the caller's promises about `cache` and `key`.
+    let (cache, key) = unsafe { (held_mut(cache, "a cache"), bytes(key, key_len)) };
+    guard(error, || {
+        let (key, now) = (CacheData::of_bytes(key?).to_key(), cache::now());
+        let added =
+            cache?.in_turn(|rules, table| rules.increment(table, &key, by, Some(0), now))?;
+        if let (Some(sum), Some(added)) = (sum, added) {
+            sum.write(added);
+        }
+        Ok(bw_status::Ok)
+    })
+}
+
+/// Takes the entry of a key out, and copies its value into `value` and its kind and expiry into `entry`, unless these are null.
+/// `BW_STATUS_NONE` where there is none; both are unchanged then.
+///
+/// # Safety
+/// `cache` is a handle, `key` is bytes, `value` is a buffer or null, and `entry` a place or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_cache_take(
+    cache: *mut bw_cache,
+    key: *const u8,
+    key_len: usize,
+    value: *mut bw_buffer,
+    entry: *mut bw_cache_entry,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    // SAFETY: the caller's promises.
+    let (cache, key, value, entry) = unsafe {
+        let places = (Place::at_or_none(value), Place::at_or_none(entry));
+        (held_mut(cache, "a cache"), bytes(key, key_len), places.0, places.1)
+    };
+    guard(error, || {
+        let (key, now) = (CacheData::of_bytes(key?).to_key(), cache::now());
+        let mut taken = |found: CacheEntry<'_>| {
+            if let Some(value) = &value {
+                value.fill(found.value.bytes);
+            }
+            if let Some(entry) = &entry {
+                entry.write(bw_cache_entry::of(found));
+            }
+        };
+        cache?.in_turn(|rules, table| rules.take(table, &key, now, &mut taken)).map(found)
+    })
+}
+
+/// Takes all entries with a tag out. Their number goes to `count`, unless that is null.
+///
+/// # Safety
+/// `cache` is a handle, and `tag` is bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_cache_evict(
+    cache: *mut bw_cache,
+    tag: *const u8,
+    tag_len: usize,
+    count: Option<&mut MaybeUninit<u64>>,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    // SAFETY: the caller's promises about `cache` and `tag`.
+    let (cache, tag) = unsafe { (held_mut(cache, "a cache"), bytes(tag, tag_len)) };
+    bw_cache::count(cache, count, error, |rules, table| {
+        rules.evict_tag(table, CacheData::of_bytes(tag?))
+    })
+}
+
+/// Takes all entries out that have expired. Their number goes to `count`, unless that is null.
+///
+/// # Safety
+/// `cache` is a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_cache_expire(
+    cache: *mut bw_cache,
+    count: Option<&mut MaybeUninit<u64>>,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    // SAFETY: the caller's promise about `cache`.
+    let cache = unsafe { held_mut(cache, "a cache") };
+    bw_cache::count(cache, count, error, |rules, table| rules.expire(table, cache::now()))
+}
+
+/// Takes all entries out. Their number goes to `count`, unless that is null.
+///
+/// # Safety
+/// `cache` is a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_cache_clear(
+    cache: *mut bw_cache,
+    count: Option<&mut MaybeUninit<u64>>,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    // SAFETY: the caller's promise about `cache`.
+    let cache = unsafe { held_mut(cache, "a cache") };
+    bw_cache::count(cache, count, error, Cache::clear)
+}
+
+/// Number of entries, with those that have expired and were not deleted yet, and the bytes that they take of the limit. Both
+/// places may be null.
+#[unsafe(no_mangle)]
+pub extern "C" fn bw_cache_len(
+    cache: Option<&bw_cache>,
+    len: Option<&mut MaybeUninit<u64>>,
+    used_bytes: Option<&mut MaybeUninit<u64>>,
+    error: Option<&mut bw_error>,
+) -> bw_status {
+    guard(error, || {
+        let table = held(cache, "a cache")?.table.table();
+        if let Some(len) = len {
+            len.write(table.len()?);
+        }
+        if let Some(used_bytes) = used_bytes {
+            used_bytes.write(table.used_bytes()?);
+        }
+        Ok(bw_status::Ok)
+    })
+}
+
+/// Shows the keys of all entries that have not expired to `show`, with their places from 0 on, in the order in which they were set.
+///
+/// # Safety
+/// `error` is null or an error, and `show` keeps the promises of `bw_found`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_cache_keys(
+    cache: Option<&bw_cache>,
+    show: bw_found,
+    context: *mut c_void,
+    error: *mut bw_error,
+) -> bw_status {
+    let work = || {
+        let cache = held(cache, "a cache")?;
+        let show = given(show, "a function that takes the keys")?;
+        let _in_use = InUse::mark_shared(cache);
+        let (mut scan, now) = (cache.table.table().snapshot()?.scan()?, cache::now());
+        let mut place = 0;
+        while let Some((key, value)) = scan.advance()? {
+            if CacheEntry::of_value(value)?.counts(now) {
+                let key = bw_slice::of(CacheData::of_key(key)?.bytes);
+                // SAFETY: the caller's promise about `show`.
+                unsafe { show(context, place, &key) };
+                place += 1;
+            }
+        }
+        Ok(bw_status::Ok)
+    };
+    // SAFETY: the caller's promise about `error`.
+    unsafe { guard_raw(error, work) }
+}

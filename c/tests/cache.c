@@ -1,0 +1,151 @@
+/* Goal: caches do through the C interface what the header says, in memory and in a file.
+ *
+ * Method: one script over both. It is compiled and run as tables.c is.
+ */
+#include "expect.h"
+
+#define TEXT(text) (const uint8_t *)(text), sizeof(text) - 1
+
+static void entries_are_set_and_found_until_they_expire(bw_cache *cache) {
+  bw_error error = BW_ERROR_INIT;
+  bw_cache_entry entry = BW_CACHE_ENTRY_INIT, told = BW_CACHE_ENTRY_INIT;
+  bw_buffer value = BW_BUFFER_INIT;
+  uint64_t count = 0, used = 0;
+  EXPECT_STATUS(BW_STATUS_NONE, bw_cache_get(cache, TEXT("a"), &value, &told, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_set(cache, TEXT("a"), TEXT("one\0two"), NULL, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_get(cache, TEXT("a"), &value, &told, &error));
+  EXPECT_BYTES("one\0two", value);
+  EXPECT(told.kind == BW_CACHE_KIND_BYTES && told.expires_at == 0);
+  entry.kind = BW_CACHE_KIND_TEXT;
+  entry.expires_at = bw_cache_now() + 3600 * 1000;
+  EXPECT_STATUS(BW_STATUS_NONE, bw_cache_add(cache, TEXT("a"), TEXT("other"), &entry, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_add(cache, TEXT("b"), TEXT("text"), &entry, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_get(cache, TEXT("b"), &value, &told, &error));
+  EXPECT(told.kind == BW_CACHE_KIND_TEXT && told.expires_at == entry.expires_at);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_touch(cache, TEXT("b"), 1, &error));
+  EXPECT_STATUS(BW_STATUS_NONE, bw_cache_get(cache, TEXT("b"), &value, NULL, &error));
+  EXPECT_STATUS(BW_STATUS_NONE, bw_cache_touch(cache, TEXT("b"), 0, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_len(cache, &count, &used, &error));
+  EXPECT(count == 2 && used > 0);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_expire(cache, &count, &error));
+  EXPECT(count == 1);
+  bw_buffer_free(&value);
+}
+
+static void integers_are_added_to(bw_cache *cache) {
+  bw_error error = BW_ERROR_INIT;
+  bw_cache_entry told = BW_CACHE_ENTRY_INIT;
+  bw_buffer value = BW_BUFFER_INIT;
+  int64_t sum = 0;
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_increment(cache, TEXT("sum"), 40, NULL, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_increment(cache, TEXT("sum"), 2, &sum, &error));
+  EXPECT(sum == 42);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_take(cache, TEXT("sum"), &value, &told, &error));
+  EXPECT(told.kind == BW_CACHE_KIND_INTEGER);
+  EXPECT_BYTES("\x2a\0\0\0\0\0\0\0", value);
+  EXPECT_STATUS(BW_STATUS_NONE, bw_cache_take(cache, TEXT("sum"), NULL, NULL, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_cache_increment(cache, TEXT("a"), 1, &sum, &error));
+  bw_buffer_free(&value);
+  bw_error_clear(&error);
+}
+
+static void show(void *context, size_t place, const bw_slice *key) {
+  char *text = (char *)context;
+  sprintf(text + strlen(text), "%d %.*s,", (int)place, (int)key->len, (const char *)key->data);
+}
+
+static void entries_of_a_tag_go_together(bw_cache *cache) {
+  bw_error error = BW_ERROR_INIT;
+  bw_cache_entry entry = BW_CACHE_ENTRY_INIT;
+  char keys[64] = "";
+  uint64_t count = 0;
+  entry.tag.data = (const uint8_t *)"books", entry.tag.len = 5;
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_set(cache, TEXT("x"), TEXT("1"), &entry, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_set(cache, TEXT("y"), TEXT("2"), NULL, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_set(cache, TEXT("z"), TEXT("3"), &entry, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_evict(cache, TEXT("books"), &count, &error));
+  EXPECT(count == 2);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_keys(cache, show, keys, &error));
+  EXPECT(strcmp(keys, "0 a,1 y,") == 0);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_clear(cache, &count, &error));
+  EXPECT(count == 2);
+}
+
+static void what_no_cache_keeps_is_refused(bw_cache *cache) {
+  static const struct {
+    uint32_t kind;
+    const char *value, *told;
+  } WRONG[] = {
+    {6, "v", "expected a bw_cache_kind from 0 to 5, found 6"},
+    {BW_CACHE_KIND_TEXT, "\xff", "expected text in UTF-8 as the value, found other bytes"},
+    {BW_CACHE_KIND_FLOAT, "1.5", "expected 8 bytes as the value of a number, found 3 bytes"},
+  };
+  bw_error error = BW_ERROR_INIT;
+  size_t place;
+  for (place = 0; place < sizeof WRONG / sizeof *WRONG; place++) {
+    bw_cache_entry entry = BW_CACHE_ENTRY_INIT;
+    const uint8_t *value = (const uint8_t *)WRONG[place].value;
+    entry.kind = WRONG[place].kind;
+    EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_cache_set(cache, TEXT("w"), value, strlen(WRONG[place].value), &entry, &error));
+    EXPECT(strcmp(error.message, WRONG[place].told) == 0);
+  }
+  bw_error_clear(&error);
+}
+
+static void what_is_over_the_limits_is_evicted(const char *path) {
+  static uint8_t much[300000];
+  bw_error error = BW_ERROR_INIT;
+  bw_cache_options options = BW_CACHE_OPTIONS_INIT;
+  bw_cache *cache = NULL;
+  uint64_t count = 0, used = 0;
+  uint32_t number;
+  options.size_limit = 1 << 20;
+  options.count_limit = 100;
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_open(path, &options, &cache, &error));
+  for (number = 0; number < 3000; number++)
+    EXPECT_STATUS(BW_STATUS_OK, bw_cache_set(cache, (const uint8_t *)&number, sizeof number, much, 1000, NULL, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_len(cache, &count, &used, &error));
+  EXPECT(count > 50 && count <= 100 && used <= 1 << 20);
+  EXPECT_STATUS(BW_STATUS_LIMIT, bw_cache_set(cache, TEXT("much"), much, sizeof much, NULL, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_close(cache, &error));
+  options.size_limit = 1000;
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_cache_open(path, &options, &cache, &error));
+  bw_error_clear(&error);
+}
+
+static void a_table_is_no_cache(const char *path) {
+  bw_error error = BW_ERROR_INIT;
+  bw_open_options options = BW_OPEN_OPTIONS_INIT;
+  bw_table *table = NULL;
+  bw_cache *cache = NULL;
+  options.create = true;
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_open(path, &options, &table, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_put(table, TEXT("a"), TEXT("1"), &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_close(table, &error));
+  EXPECT_STATUS(BW_STATUS_FORMAT, bw_cache_open(path, NULL, &cache, &error));
+  EXPECT(cache == NULL && strstr(error.message, "cache") != NULL);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_close(NULL, &error));
+  bw_error_clear(&error);
+}
+
+int main(int count, char **arguments) {
+  char path[4096];
+  int place;
+  EXPECT(count == 2);
+  for (place = 0; place < 2; place++) {
+    bw_error error = BW_ERROR_INIT;
+    bw_cache *cache = NULL;
+    snprintf(path, sizeof path, "%s/c.bwc", arguments[1]);
+    EXPECT_STATUS(BW_STATUS_OK, bw_cache_open(place ? path : NULL, NULL, &cache, &error));
+    entries_are_set_and_found_until_they_expire(cache);
+    integers_are_added_to(cache);
+    entries_of_a_tag_go_together(cache);
+    what_no_cache_keeps_is_refused(cache);
+    EXPECT_STATUS(BW_STATUS_OK, bw_cache_close(cache, &error));
+  }
+  what_is_over_the_limits_is_evicted(NULL);
+  what_is_over_the_limits_is_evicted(path);
+  snprintf(path, sizeof path, "%s/t.bwh", arguments[1]);
+  a_table_is_no_cache(path);
+  return 0;
+}
