@@ -91,6 +91,7 @@ part_all() {
   peer "bundler" ruby -e 'require "bundler"; require "bundler/cli"'
   peer "rubocop" command -v rubocop
   peer "libtokyocabinet-perl" perl -MTokyoCabinet -e 1
+  peer "libchi-perl" perl -MCHI -e 1
   peer "thrift-compiler" command -v thrift
   peer "pypy3" command -v pypy3
   peer "luajit" command -v luajit

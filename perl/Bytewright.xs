@@ -16,6 +16,7 @@
 #include "xs/handle.h"
 #include "xs/signal.h"
 #include "xs/table.h"
+#include "xs/cache.h"
 #include "xs/rows.h"
 #include "xs/capture.h"
 #include "xs/reader.h"
@@ -49,6 +50,8 @@ INCLUDE: xs/Snapshot.xs
 
 INCLUDE: xs/Cursor.xs
 INCLUDE: xs/Changes.xs
+
+INCLUDE: xs/Cache.xs
 
 INCLUDE: xs/Capture.xs
 

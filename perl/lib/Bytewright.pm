@@ -15,6 +15,7 @@ require Bytewright::HashTable;
 require Bytewright::TreeTable;
 require Bytewright::Scan;
 require Bytewright::Changes;
+require Bytewright::Cache;
 require Bytewright::Cursor;
 require Bytewright::Snapshot;
 require Bytewright::Capture;
@@ -62,6 +63,10 @@ L<Bytewright::Cursor>, L<Bytewright::Snapshot>, L<Bytewright::Changes> and L<Byt
 =item L<Bytewright::ADB>
 
 the same with the methods of C<TokyoCabinet::ADB>
+
+=item L<Bytewright::Cache>
+
+results that are gone after a while, or when there are too many, in memory or in a file; L<CHI::Driver::Bytewright> has them for CHI
 
 =item L<Bytewright::Capture>
 

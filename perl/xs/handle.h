@@ -50,6 +50,12 @@ typedef struct {
     bool is_tainted;
 } Changes;
 
+typedef struct {
+    bw_cache *cache;  /* null when closed */
+    bw_buffer value;  /* of get, used again */
+    bool is_tainted;
+} Cache;
+
 /* A value that is larger is not kept for the next get. */
 #define KEPT_VALUE_BYTES_MAX 65536
 
@@ -122,6 +128,15 @@ static void free_cursor(pTHX_ void *handle) {
     bw_cursor_free(((Cursor *)handle)->cursor);
 }
 
+static void free_cache(pTHX_ void *handle) {
+    Cache *cache = (Cache *)handle;
+    bw_error error = BW_ERROR_INIT;
+    if (IS_FAILURE(bw_cache_close(cache->cache, &error)) && !PL_dirty)
+        warn("a cache was left open, and closing it failed: %s\n", error.message);
+    bw_error_clear(&error);
+    bw_buffer_free(&cache->value);
+}
+
 static void free_changes(pTHX_ void *handle) {
     PERL_UNUSED_CONTEXT;
     bw_changes_free(((Changes *)handle)->changes);
@@ -153,6 +168,7 @@ HANDLE_KIND(scan)
 HANDLE_KIND(snapshot)
 HANDLE_KIND(cursor)
 HANDLE_KIND(changes)
+HANDLE_KIND(cache)
 
 /* Gives the object that `self` refers to a handle. */
 static void attach(pTHX_ SV *self, const MGVTBL *kind, void *handle) {
@@ -186,4 +202,5 @@ PERL_STATIC_INLINE void *handle_of(pTHX_ SV *self, const MGVTBL *kind, const cha
 #define scan_of(self) ((Scan *)handle_of(aTHX_ (self), &scan_kind, "scan"))
 #define snapshot_of(self) ((Snapshot *)handle_of(aTHX_ (self), &snapshot_kind, "snapshot"))
 #define changes_of(self) ((Changes *)handle_of(aTHX_ (self), &changes_kind, "changes object"))
+#define cache_of(self) ((Cache *)handle_of(aTHX_ (self), &cache_kind, "cache"))
 #define cursor_of(self) ((Cursor *)handle_of(aTHX_ (self), &cursor_kind, "cursor"))

@@ -20,7 +20,7 @@ sub methods {
     return grep { defined(&{"Bytewright::${class}::$_"}) && /\A[a-z]/ && !/\A(?:import|bootstrap|refaddr)\z/ } keys(%{"Bytewright::${class}::"});
 }
 
-for my $class (qw(Table TreeTable ADB Scan Snapshot Cursor Transaction Capture Rows Reader Error)) {
+for my $class (qw(Table TreeTable Cache ADB Scan Snapshot Cursor Transaction Capture Rows Reader Error)) {
     ok($named{"$class->$_"}, "$class->$_ is on the page") for sort(methods($class));
 }
 for my $name (sort(keys(%named))) {

@@ -207,6 +207,70 @@ sub expect_kind {
 }
 
 {
+    package UseACache;
+    our @ISA = ("Operation");
+
+    sub files { return ("c.bwc") }
+
+    sub set_up {
+        my ($self) = @_;
+        $self->{process} = $$;
+        $self->{caches}  = [Bytewright::Cache->new, $self->opened];
+        return;
+    }
+
+    sub opened { my ($self) = @_; return Bytewright::Cache->new(file => $self->path("c.bwc"), timeout => $SECONDS_MAX) }
+
+    # Others may use the file meanwhile: the keys are of the object's own.
+    sub run {
+        my ($self) = @_;
+        return [map { $self->run_one($_) } @{ $self->{caches} }];
+    }
+
+    sub run_one {
+        my ($self, $cache) = @_;
+        my ($own, @found) = ("$$ $self->{process} " . ++$self->{runs});
+        $cache->set("$own $_", $ENTRIES{$_}, tag => $own) for sort(keys(%ENTRIES));
+        push(@found, map { $cache->get("$own $_") } sort(keys(%ENTRIES)));
+        push(@found, !!$cache->exists("$own key 001"), !!$cache->add("$own key 001", "other"), $cache->take("$own key 001"), !!$cache->touch("$own key 002", -1));
+        push(@found, $cache->increment("$own sum", 7), $cache->compute("$own made", sub { "made" }), $cache->expires_at("$own made"));
+        push(@found, scalar(grep { /\A\Q$own\E / } $cache->keys), !!$cache->delete("$own sum"), !!$cache->delete("$own made"));
+        push(@found, defined($cache->FIRSTKEY), defined($cache->NEXTKEY));
+        $cache->expire;
+        return [@found, $cache->evict($own)];
+    }
+
+    sub end { my ($self) = @_; for (1 .. 2) { $_->close for @{ $self->{caches} } } return }
+
+    sub check {
+        my ($self) = @_;
+        for my $cache (@{ $self->{caches} }) {
+            for my $key (grep { / key / } $cache->keys) {
+                my ($name) = $key =~ /(key \d+)\z/;
+                # Another process may have taken it out by now.
+                my $found = $cache->get($key) // next;
+                main::expect($found eq $ENTRIES{$name}, "the entry $name, found $found");
+            }
+        }
+        return;
+    }
+
+    sub itself {
+        my ($self) = @_;
+        my $cache = $self->opened;
+        main::expect_kind("closed", sub { $cache->compute("own", sub { $cache->close; return 1 }) });
+        main::expect_kind("closed", sub { $cache->clear });
+        return;
+    }
+
+    sub grow {
+        my ($self) = @_;
+        $self->{caches}[1]->set("more $_", "x" x 10_000) for 1 .. 10_000;
+        return;
+    }
+}
+
+{
     package ReadAnEntry;
     our @ISA = ("Tables");
 
@@ -747,6 +811,7 @@ my %OPERATIONS = (
     "change an entry"                      => "ChangeAnEntry",
     "change many entries"                  => "ChangeManyEntries",
     "walk a table"                         => "WalkATable",
+    "use a cache"                          => "UseACache",
     "use a snapshot"                       => "UseASnapshot",
     "run a transaction"                    => "RunATransaction",
     "sync or compact a table"              => "SyncOrCompactATable",
@@ -763,7 +828,6 @@ my %OPERATIONS = (
 );
 # Operations that Perl does not offer, and why.
 my %NOT_OFFERED = (
-    "use a cache"                    => "Perl has no caches",
     "run a transaction of a store"   => "stores hold objects of Ruby's",
     "merge flows into a store"       => "Perl has no stores of flows",
     "walk a store of flows"          => "Perl has no stores of flows",
@@ -997,6 +1061,10 @@ my %METHODS = (
         "Table->changes_since", "Changes->next",
         map({ "ADB->$_" } qw(iterinit iternext fwmkeys)),
     ],
+    "use a cache"                          => [
+        map({ "Cache->$_" } qw(new TIEHASH close get FETCH exists EXISTS expires_at set STORE add touch increment take DELETE delete evict expire)),
+        map({ "Cache->$_" } qw(clear CLEAR count SCALAR volume keys FIRSTKEY NEXTKEY UNTIE compute)),
+    ],
     "use a snapshot"                       => ["Table->snapshot", map { "Snapshot->$_" } qw(get exists count scan range prefix)],
     "run a transaction"                    => [
         qw(Table->transaction Table->txn Transaction->commit Transaction->abort ADB->tranbegin ADB->trancommit ADB->tranabort),
@@ -1018,7 +1086,7 @@ my %METHODS = (
 );
 # Getters of what is in memory.
 my @PLAIN = (
-    qw(Table->is_closed Changes->position Cursor->key Cursor->value Rows->names Reader->tell Capture->damage Capture->index_fault Capture->live_counts ADB->path ADB->error),
+    qw(Table->is_closed Cache->is_closed Changes->position Cursor->key Cursor->value Rows->names Reader->tell Capture->damage Capture->index_fault Capture->live_counts ADB->path ADB->error),
     map { "Error->$_" } qw(kind message file offset os_error),
 );
 my $NUMBER = qr/\A(?:[iuf]\d+(?:le|be)?|varint|zigzag)\z/;

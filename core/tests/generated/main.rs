@@ -33,6 +33,7 @@ const FILES: &[(&str, Maker)] = &[
     ("docs/names.md", || template::filled("names.md", names_page::written)),
     ("docs/options.md", options_page::page),
     ("docs/questions.md", questions::page),
+    ("perl/lib/Bytewright/Cache.pm", || pod::filled("perl/lib/Bytewright/Cache.pm")),
     ("perl/lib/Bytewright/Capture.pm", || pod::filled("perl/lib/Bytewright/Capture.pm")),
     ("perl/lib/Bytewright/Questions.pm", questions::perl),
     ("perl/lib/Bytewright/Reader.pm", || pod::filled("perl/lib/Bytewright/Reader.pm")),
