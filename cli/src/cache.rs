@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bytewright::table::Table;
-use bytewright::table::cache::{self, Cache, CacheData, CacheEntry, CacheKind};
+use bytewright::table::cache::{Cache, CacheData, CacheEntry, CacheKind};
 use bytewright::table::file::{self, FileTable, OpenOptions, SyncMode};
 use bytewright::{Error, Result};
 
@@ -69,7 +69,7 @@ struct Sums {
 }
 
 fn sums(path: &Path) -> Result<Sums> {
-    let (table, now) = (open(path)?, cache::now());
+    let (table, now) = (open(path)?, Cache::now());
     let table = table.as_table();
     let mut sums = Sums { used_bytes: table.used_bytes()?, ..Sums::default() };
     let mut scan = table.snapshot()?.scan()?;
@@ -108,15 +108,17 @@ fn get(args: &CacheGetArgs, session: &mut Session) -> io::Result<()> {
         Ok(table) => table,
         Err(error) => return session.report(&error.in_file(&name)),
     };
-    let (cache, now) = (Cache::default(), cache::now());
+    let (cache, now) = (Cache::default(), Cache::now());
     for asked in &args.keys {
         let mut printed = Ok(());
         let key = key(asked);
         let found = cache.get(table.as_table(), &key, now, &mut |entry| {
-            printed = match (args.json, args.raw) {
-                (true, _) => shown::json(session.output.buffer(), &key, Some(entry)),
-                (false, true) => shown::raw(&mut session.output, entry.value),
-                (false, false) => shown::line(session.output.buffer(), entry.value),
+            printed = match args.raw {
+                true => shown::raw(&mut session.output, entry.value),
+                false => shown::whole(session.output.buffer(), |into| match args.json {
+                    true => shown::json(into, &key, Some(entry)),
+                    false => shown::line(into, entry.value),
+                }),
             };
         });
         match found.and_then(|is_there| printed.map(|()| is_there)) {
@@ -139,13 +141,14 @@ fn scan(args: &CacheScanArgs, session: &mut Session) -> io::Result<()> {
         Ok(entries) => entries,
         Err(error) => return session.report(&error.in_file(&args.file.to_string_lossy())),
     };
-    let (mut left, now) = (args.limit.unwrap_or(u64::MAX), cache::now());
+    let (mut left, now) = (args.limit.unwrap_or(u64::MAX), Cache::now());
     while left > 0 {
         let printed = entries.advance().and_then(|found| {
             let Some((key, value)) = found else { return Ok(None) };
             let entry = CacheEntry::of_value(value)?;
             if entry.counts(now) {
-                print_entry(session.output.buffer(), key, entry, args)?;
+                let print = |into: &mut Vec<u8>| print_entry(into, key, entry, args);
+                shown::whole(session.output.buffer(), print)?;
             }
             Ok(Some(entry.counts(now)))
         });
@@ -174,7 +177,7 @@ fn print_entry(
 
 fn delete(args: &CacheDeleteArgs, session: &mut Session) -> io::Result<()> {
     let name = args.file.to_string_lossy();
-    let (cache, now) = (Cache::default(), cache::now());
+    let (cache, now) = (Cache::default(), Cache::now());
     let opened = open_to_write(&args.file, args.wait.options.timeout);
     let deleted = opened.and_then(|mut table| {
         let table = table.as_table_mut();

@@ -13,11 +13,10 @@ runs each COMMAND with the table's file and a key behind it.
 import os
 import pathlib
 import random
-import shlex
-import signal
-import subprocess
 import sys
 import tempfile
+
+from writer import Writer, commands_of
 
 import bytewright
 
@@ -25,30 +24,6 @@ KILLS = int(os.environ.get("BYTEWRIGHT_KILLS", "60"))
 SEED = int(os.environ.get("BYTEWRIGHT_SEED", random.randrange(1 << 32)))
 WRITERS = 8
 KINDS = {"bwh": bytewright.HashTable, "bwt": bytewright.TreeTable}
-
-
-class Writer:
-    def __init__(self, number, command, path):
-        self.key = f"count {number}"
-        self.command = [*command, str(path), self.key]
-        self.begin()
-
-    def begin(self):
-        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE)
-        self.said = 0
-
-    def hear(self):
-        line = self.process.stdout.readline()
-        assert line, f"{self.command} has ended with {self.process.wait()}"
-        self.said = int(line)
-
-    def kill(self):
-        """Kills it, and reads what it said before."""
-        self.process.send_signal(signal.SIGKILL)
-        with self.process.stdout as said:
-            for line in said:
-                self.said = int(line)
-        assert self.process.wait() == -signal.SIGKILL, f"{self.command} has ended with {self.process.returncode}"
 
 
 def check_whole(table):
@@ -92,7 +67,7 @@ def kill_again_and_again(kind, path, commands):
 def main(arguments):
     print(f"seed {SEED}", flush=True)
     random.seed(SEED)
-    commands = {name: shlex.split(command) for name, _, command in (argument.partition("=") for argument in arguments)}
+    commands = commands_of(arguments)
     with tempfile.TemporaryDirectory() as folder:
         for ending, kind in KINDS.items():
             kill_again_and_again(kind, pathlib.Path(folder) / f"table.{ending}", list(commands.values()))

@@ -23,7 +23,7 @@ MENU = {
     "Reference": [
         f"docs/{name}.md"
         for name in (
-            *("captures", "report", "rpc", "tables", "adb", "pstore", "thrift", "reader", "c"),
+            *("captures", "report", "rpc", "tables", "cache", "adb", "pstore", "thrift", "reader", "c"),
             *("questions", "options", "names", "errors", "bounds", "tshark"),
         )
     ],

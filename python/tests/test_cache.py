@@ -91,6 +91,25 @@ def test_subclasses_of_what_is_kept_are_not_kept(cache):
         cache["key"] = Text("a")
 
 
+def test_nested_data_that_no_cache_wrote_is_refused_however_deep_it_is(tmp_path):
+    path = tmp_path / "x.bwc"
+    with Cache(path) as cache:
+        cache["list"] = [1]
+    nested = {
+        "name": b"\xd8\x27\x63abc", "list": b"\x81" * 99 + b"\x80", "tags": b"\xd9\x01\x02" * 1_000_000 + b"\x80",
+        "deep": b"\x81" * 101 + b"\x80", "cut": b"\x82\x01", "long": b"\xc2\x80", "more": b"\xf6\xf6", "unknown": b"\xd8\x63\x80",
+    }
+    for key, item in nested.items():
+        put = [sys.executable, "-m", "bytewright", "table", "put", path, key, "-"]
+        # 4 is the kind of nested values.
+        subprocess.run(put, input=b"\x04" + item, check=True)
+    with Cache(path) as cache:
+        assert cache["name"] == "abc" and isinstance(cache["list"], list)
+        for key in nested.keys() - {"name", "list"}:
+            with pytest.raises(ValueError, match="nested objects of a cache, found other bytes"):
+                cache[key]
+
+
 def test_what_expires_is_gone_at_its_time(cache):
     cache.set("soon", 1, expire=0.05)
     cache.set("later", 2, expire=3600)
@@ -106,7 +125,7 @@ def test_what_expires_is_gone_at_its_time(cache):
     assert cache.add("soon", 4) and not cache.add("soon", 5) and cache["soon"] == 4
     assert cache.touch("later", 0) and not cache.touch("later", 9) and cache.expire() == 1
     assert cache.set("past", 1, expire=-5) and "past" not in cache
-    with pytest.raises(ValueError, match="nan"):
+    with pytest.raises(ValueError, match="NaN"):
         cache.set("key", 1, expire=float("nan"))
 
 

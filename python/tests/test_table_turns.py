@@ -208,17 +208,23 @@ def test_processes_lose_no_change_of_each_other(kind, path, method):
 def test_a_forked_child_and_its_parent_write_by_turns_through_one_handle(kind, path):
     with kind.open(path) as table:
         table["n"] = "0"
+        told, tells = os.pipe()
         with table.transaction():
             table["n"] = "100"
             child = os.fork()
             if child == 0:
                 try:
                     if table["n"] == "0":
+                        os.write(tells, b"0")
                         for _ in range(50):
                             table.increment("n")
                         os._exit(0)
                 finally:
                     os._exit(1)
+            os.close(tells)
+            assert os.read(told, 1) == b"0"
+            os.close(told)
+            # The child most probably waits by now.
             time.sleep(0.05)
         for _ in range(50):
             table.increment("n")

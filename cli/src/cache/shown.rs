@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use bytewright::batch::json::base64_text;
-use bytewright::table::cache::{CacheData, CacheEntry, CacheKind};
+use bytewright::table::cache::{CacheData, CacheEntry, CacheKind, NestedTag};
 use bytewright::terminal::push_visible;
 use bytewright::wire::{CborItem, Reader};
 use bytewright::{Error, Result};
@@ -12,12 +12,14 @@ use crate::notation::{double_text, json_bytes, json_double, json_text, signed};
 use crate::output::Output;
 use crate::table::bytes;
 
-/// Items inside each other. All faces keep fewer.
-const DEPTH_MAX: usize = 128;
-
-/// Tags of integers that need more than 64 bits (RFC 8949, section 3.4.3).
-const LONG: u64 = 2;
-const LONG_NEGATIVE: u64 = 3;
+/// Appends what `push` does, or, where that fails, nothing.
+pub(super) fn whole(
+    into: &mut Vec<u8>,
+    push: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+) -> Result<()> {
+    let start = into.len();
+    push(into).inspect_err(|_| into.truncate(start))
+}
 
 /// Appends a key, and a value if there is one, as a line that is harmless to a terminal.
 pub(super) fn visible(into: &mut Vec<u8>, key: &[u8], value: Option<CacheData<'_>>) -> Result<()> {
@@ -115,10 +117,9 @@ fn eight(data: CacheData<'_>) -> Result<[u8; 8]> {
     data.bytes.try_into().map_err(|_| Error::format("a number of a cache", "other bytes"))
 }
 
-/// Appends the next item as JSON; `None` where there is none. A tag but those of long integers tells what an array stands for in
-/// a program.
+/// Appends the next item as JSON; `None` where there is none. Names are texts, and sets and tuples arrays.
 fn push_item(into: &mut Vec<u8>, reader: &mut Reader<'_>, depth: usize) -> Option<()> {
-    if depth > DEPTH_MAX {
+    if depth > NestedTag::DEPTH_MAX {
         return None;
     }
     match CborItem::take(reader)? {
@@ -149,11 +150,13 @@ fn push_item(into: &mut Vec<u8>, reader: &mut Reader<'_>, depth: usize) -> Optio
             }
             into.push(b'}');
         }
-        CborItem::Tag(tag @ (LONG | LONG_NEGATIVE)) => match CborItem::take(reader)? {
-            CborItem::Bytes(digits) => push_long(into, digits, tag == LONG_NEGATIVE),
-            _ => return None,
+        CborItem::Tag(number) => match NestedTag::of_number(number)? {
+            tag @ (NestedTag::Long | NestedTag::LongNegative) => match CborItem::take(reader)? {
+                CborItem::Bytes(bytes) => push_long(into, bytes, tag == NestedTag::LongNegative),
+                _ => return None,
+            },
+            _ => push_item(into, reader, depth + 1)?,
         },
-        CborItem::Tag(_) => push_item(into, reader, depth + 1)?,
     }
     Some(())
 }

@@ -1,6 +1,6 @@
 //! `bytewright cache`.
 
-use bytewright::table::cache::{self, Cache, CacheData, CacheEntry, CacheKind, CacheOptions};
+use bytewright::table::cache::{Cache, CacheData, CacheEntry, CacheKind, CacheOptions};
 use bytewright::table::file::{TableKind, open};
 use bytewright::wire::CborItem;
 
@@ -30,7 +30,7 @@ fn set(folder: &Folder, entries: &[(CacheData<'_>, CacheEntry<'_>)]) {
     let mut table = open(folder.path("c.bwc"), Some(TableKind::Hashed), options.opening).unwrap();
     let cache = Cache::new(options.limits).unwrap();
     for (key, entry) in entries {
-        cache.set(table.as_table_mut(), &key.to_key(), *entry, cache::now()).unwrap();
+        cache.set(table.as_table_mut(), &key.to_key(), *entry, Cache::now()).unwrap();
     }
 }
 
@@ -132,6 +132,26 @@ fn long_integers_are_printed_in_digits() {
             _ => format!("\"0x{}\"\n", "01".repeat(17)),
         };
         assert_eq!(shown, expected);
+    }
+}
+
+#[test]
+fn nested_data_that_no_cache_wrote_ends_what_is_shown_and_no_half_of_it_is() {
+    let folder = Folder::new();
+    let chain = [&[0xd9, 1, 2].repeat(100_000)[..], &[0x80]].concat();
+    let deep = [&[0x81].repeat(101)[..], &[0x80]].concat();
+    for wrong in [&chain[..], &deep, b"\x81", b"\xc4\x40", b"\xc2\x80", b"\xf6\xf6"] {
+        let nested = |bytes| entry(CacheData::new(CacheKind::Nested, bytes), None, None);
+        set(&folder, &[(text("a"), nested(&b"\x81\xf6"[..])), (text("k"), nested(wrong))]);
+        for args in
+            [&["scan", "c.bwc"][..], &["scan", "c.bwc", "--json"], &["get", "c.bwc", "a", "k"]]
+        {
+            let outcome = run(&folder, args);
+            assert_eq!(outcome.code, 1, "{args:?}");
+            assert_eq!(outcome.stdout.lines().count(), 1, "{args:?}: {}", outcome.stdout);
+            let told = "c.bwc: expected nested data of a cache, found other bytes\n";
+            assert!(outcome.stderr.ends_with(told), "{}", outcome.stderr);
+        }
     }
 }
 

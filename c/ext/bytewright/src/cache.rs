@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use bytewright::options::NamedOptions;
 use bytewright::table::Table;
-use bytewright::table::cache::{self, Cache, CacheData, CacheEntry, CacheKind, CacheOptions};
+use bytewright::table::cache::{Cache, CacheData, CacheEntry, CacheKind, CacheOptions};
 use bytewright::table::file::TableKind;
 use bytewright::{Error, ErrorKind, Result, panics};
 
@@ -176,7 +176,7 @@ impl bw_cache {
 /// Returns the time as caches take it, in milliseconds since 1970.
 #[unsafe(no_mangle)]
 pub extern "C" fn bw_cache_now() -> u64 {
-    cache::now()
+    Cache::now()
 }
 
 /// Opens the cache in the file at `path`, which is made where it is missing, or, for null, makes one in memory. `options` may
@@ -252,7 +252,7 @@ pub unsafe extern "C" fn bw_cache_get(
         let (cache, value) = (held(cache, "a cache")?, given(value, "a buffer")?);
         let key = CacheData::of_bytes(key?).to_key();
         let mut properties = None;
-        let is_found = cache.rules.get(cache.table.table(), &key, cache::now(), &mut |entry| {
+        let is_found = cache.rules.get(cache.table.table(), &key, Cache::now(), &mut |entry| {
             value.fill(entry.value.bytes);
             properties = Some(bw_cache_entry::of(entry));
         })?;
@@ -285,7 +285,7 @@ pub unsafe extern "C" fn bw_cache_set(
         // SAFETY: the caller's promise about the tag.
         let entry = unsafe { bw_cache_entry::with_value(entry, value?) }?;
         let key = CacheData::of_bytes(key?).to_key();
-        cache?.in_turn(|rules, table| rules.set(table, &key, entry, cache::now())).map(done)
+        cache?.in_turn(|rules, table| rules.set(table, &key, entry, Cache::now())).map(done)
     })
 }
 
@@ -310,7 +310,7 @@ pub unsafe extern "C" fn bw_cache_add(
         // SAFETY: the caller's promise about the tag.
         let entry = unsafe { bw_cache_entry::with_value(entry, value?) }?;
         let key = CacheData::of_bytes(key?).to_key();
-        cache?.in_turn(|rules, table| rules.add(table, &key, entry, cache::now())).map(found)
+        cache?.in_turn(|rules, table| rules.add(table, &key, entry, Cache::now())).map(found)
     })
 }
 
@@ -329,7 +329,7 @@ pub unsafe extern "C" fn bw_cache_touch(
     // SAFETY: the caller's promises about `cache` and `key`.
     let (cache, key) = unsafe { (held_mut(cache, "a cache"), bytes(key, key_len)) };
     guard(error, || {
-        let (key, now) = (CacheData::of_bytes(key?).to_key(), cache::now());
+        let (key, now) = (CacheData::of_bytes(key?).to_key(), Cache::now());
         let expires_at = (expires_at > 0).then_some(expires_at);
         cache?.in_turn(|rules, table| rules.touch(table, &key, expires_at, now)).map(found)
     })
@@ -352,7 +352,7 @@ pub unsafe extern "C" fn bw_cache_increment(
     // SAFETY: the caller's promises about `cache` and `key`.
     let (cache, key) = unsafe { (held_mut(cache, "a cache"), bytes(key, key_len)) };
     guard(error, || {
-        let (key, now) = (CacheData::of_bytes(key?).to_key(), cache::now());
+        let (key, now) = (CacheData::of_bytes(key?).to_key(), Cache::now());
         let added =
             cache?.in_turn(|rules, table| rules.increment(table, &key, by, Some(0), now))?;
         if let (Some(sum), Some(added)) = (sum, added) {
@@ -382,7 +382,7 @@ pub unsafe extern "C" fn bw_cache_take(
         (held_mut(cache, "a cache"), bytes(key, key_len), places.0, places.1)
     };
     guard(error, || {
-        let (key, now) = (CacheData::of_bytes(key?).to_key(), cache::now());
+        let (key, now) = (CacheData::of_bytes(key?).to_key(), Cache::now());
         let mut taken = |found: CacheEntry<'_>| {
             if let Some(value) = &value {
                 value.fill(found.value.bytes);
@@ -426,7 +426,7 @@ pub unsafe extern "C" fn bw_cache_expire(
 ) -> bw_status {
     // SAFETY: the caller's promise about `cache`.
     let cache = unsafe { held_mut(cache, "a cache") };
-    bw_cache::count(cache, count, error, |rules, table| rules.expire(table, cache::now()))
+    bw_cache::count(cache, count, error, |rules, table| rules.expire(table, Cache::now()))
 }
 
 /// Takes all entries out. Their number goes to `count`, unless that is null.
@@ -480,7 +480,7 @@ pub unsafe extern "C" fn bw_cache_keys(
         let cache = held(cache, "a cache")?;
         let show = given(show, "a function that takes the keys")?;
         let _in_use = InUse::mark_shared(cache);
-        let (mut scan, now) = (cache.table.table().snapshot()?.scan()?, cache::now());
+        let (mut scan, now) = (cache.table.table().snapshot()?.scan()?, Cache::now());
         let mut place = 0;
         while let Some((key, value)) = scan.advance()? {
             if CacheEntry::of_value(value)?.counts(now) {

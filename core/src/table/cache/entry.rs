@@ -28,8 +28,7 @@ pub enum CacheKind {
     Integer,
     /// A number of IEEE 754 in 8 bytes, little-endian.
     Float,
-    /// Nested data in CBOR (RFC 8949). Of tags there are 2 and 3, long integers, 258, a set (IANA), 0x7475706c, an array that is not
-    /// to be changed, and 0x66736574, such a set.
+    /// Nested data in CBOR (RFC 8949), with the tags of [`NestedTag`](super::NestedTag).
     Nested,
     /// Bytes that the program makes of its objects, behind a check of its own.
     Sealed,

@@ -6,10 +6,12 @@
 
 mod entry;
 mod limits;
+mod nested;
 mod options;
 
 pub use entry::{CacheData, CacheEntry, CacheKind};
 pub use limits::CacheLimits;
+pub use nested::NestedTag;
 pub use options::CacheOptions;
 
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -23,13 +25,6 @@ pub struct Cache {
     limits: CacheLimits,
 }
 
-/// Returns the time as a cache takes it: milliseconds since 1970.
-#[inline]
-pub fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
 impl Cache {
     /// Type of the values of a cache's table.
     pub const VALUES: ValueType = ValueType::CACHE;
@@ -38,6 +33,25 @@ impl Cache {
     pub fn new(limits: CacheLimits) -> Result<Cache> {
         limits.check()?;
         Ok(Cache { limits })
+    }
+
+    /// Returns the time now.
+    pub fn now() -> u64 {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Returns the time at which an entry expires that is set at `now`, after so many seconds. [`ErrorKind::Argument`] if they are no
+    /// number.
+    pub fn expiry(now: u64, seconds: f64) -> Result<u64> {
+        match seconds.is_nan() {
+            true => Err(Error::new(
+                ErrorKind::Argument,
+                "expected a number of seconds after which an entry expires, found NaN",
+            )),
+            // What is before 1970 is 1970.
+            false => Ok((now as f64 + seconds * 1000.0) as u64),
+        }
     }
 
     /// Returns its limits.
@@ -231,4 +245,19 @@ fn delete_if(table: &mut dyn Table, is_gone: impl Fn(&[u8]) -> Result<bool>) -> 
             Err(error) => table.abort().and(Err(error)),
         }
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_expires_after_its_seconds_and_never_before_1970() {
+        assert_eq!(Cache::expiry(5_000, 1.5).unwrap(), 6_500);
+        assert_eq!(Cache::expiry(5_000, -9.0).unwrap(), 0);
+        assert_eq!(Cache::expiry(5_000, f64::INFINITY).unwrap(), u64::MAX);
+        assert_eq!(Cache::expiry(0, f64::NAN).unwrap_err().kind(), ErrorKind::Argument);
+        assert!(Cache::now() > 1_700_000_000_000);
+    }
 }

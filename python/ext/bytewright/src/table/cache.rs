@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use bytewright::host::table::Cost;
 use bytewright::options::NamedOptions;
 use bytewright::table;
-use bytewright::table::cache::{Cache, CacheEntry, CacheOptions, now};
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use bytewright::table::cache::{Cache, CacheEntry, CacheOptions};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyTuple};
 
@@ -44,7 +44,8 @@ impl CacheTable {
     /// Finds the entry of a key.
     #[inline]
     fn find(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<FoundObject>> {
-        let (key, now, mut found) = (self.forms.bytes(key, "key")?.data().to_key(), now(), None);
+        let (key, now, mut found) =
+            (self.forms.bytes(key, "key")?.data().to_key(), Cache::now(), None);
         self.table.get().read(py, |content| {
             let note = &mut |entry: CacheEntry<'_>| found = Some(FoundObject::of(py, &entry));
             self.cache.get(content.table()?, &key, now, note)
@@ -94,8 +95,8 @@ impl CacheTable {
         let key = self.forms.bytes(key, "key")?.data().to_key();
         let value = self.forms.bytes(value, "value")?;
         let tag = tag.map(|tag| self.forms.bytes(tag, "tag")).transpose()?;
-        let (value, tag, now) = (value.data(), tag.as_ref().map(|tag| tag.data()), now());
-        let entry = CacheEntry { value, expires_at: expiry(now, expire)?, tag };
+        let (value, tag, now) = (value.data(), tag.as_ref().map(|tag| tag.data()), Cache::now());
+        let entry = CacheEntry { value, expires_at: expires_at(py, now, expire)?, tag };
         self.change(py, value.bytes.len(), |cache, table| match only_new {
             true => cache.add(table, &key, entry, now),
             false => cache.set(table, &key, entry, now).map(|()| true),
@@ -139,7 +140,7 @@ impl CacheTable {
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let (key, now) = (self.forms.bytes(key, "key")?.data().to_key(), now());
+        let (key, now) = (self.forms.bytes(key, "key")?.data().to_key(), Cache::now());
         self.table.get().read(py, |content| self.cache.contains(content.table()?, &key, now))
     }
 
@@ -214,8 +215,8 @@ impl CacheTable {
     /// Lets the value of a key expire after `expire` seconds from now, or never, and returns True if there is one.
     #[pyo3(signature = (key, expire = None))]
     fn touch(&self, py: Python<'_>, key: &Bound<'_, PyAny>, expire: Option<f64>) -> PyResult<bool> {
-        let (key, now) = (self.forms.bytes(key, "key")?.data().to_key(), now());
-        let expires_at = expiry(now, expire)?;
+        let (key, now) = (self.forms.bytes(key, "key")?.data().to_key(), Cache::now());
+        let expires_at = expires_at(py, now, expire)?;
         self.change(py, 0, |cache, table| cache.touch(table, &key, expires_at, now))
     }
 
@@ -231,7 +232,7 @@ impl CacheTable {
         delta: i64,
         default: Option<i64>,
     ) -> PyResult<i64> {
-        let (bytes, now) = (self.forms.bytes(key, "key")?.data().to_key(), now());
+        let (bytes, now) = (self.forms.bytes(key, "key")?.data().to_key(), Cache::now());
         let sum =
             self.change(py, 0, |cache, table| cache.increment(table, &bytes, delta, default, now))?;
         sum.ok_or_else(|| PyKeyError::new_err((key.clone().unbind(),)))
@@ -247,7 +248,7 @@ impl CacheTable {
         expire_time: bool,
         tag: bool,
     ) -> PyResult<Py<PyAny>> {
-        let (key, now) = (self.forms.bytes(key, "key")?.data().to_key(), now());
+        let (key, now) = (self.forms.bytes(key, "key")?.data().to_key(), Cache::now());
         let taken = self.change(py, 0, |cache, table| {
             let mut taken = None;
             cache.take(table, &key, now, &mut |entry| taken = Some(entry.to_value()))?;
@@ -262,13 +263,13 @@ impl CacheTable {
 
     /// Takes the entry of a key out, and returns True if there was one.
     fn delete(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let (key, now) = (self.forms.bytes(key, "key")?.data().to_key(), now());
+        let (key, now) = (self.forms.bytes(key, "key")?.data().to_key(), Cache::now());
         self.change(py, 0, |cache, table| cache.take(table, &key, now, &mut |_| ()))
     }
 
     /// Takes all entries out that have expired, and returns their number.
     fn expire(&self, py: Python<'_>) -> PyResult<u64> {
-        let now = now();
+        let now = Cache::now();
         self.change(py, usize::MAX, |cache, table| cache.expire(table, now))
     }
 
@@ -281,7 +282,7 @@ impl CacheTable {
 
     /// Takes out what has expired, and what is over the limits, and returns the number of entries.
     fn cull(&self, py: Python<'_>) -> PyResult<u64> {
-        let now = now();
+        let now = Cache::now();
         self.change(py, usize::MAX, |cache, table| cache.cull(table, now))
     }
 
@@ -315,7 +316,7 @@ impl CacheTable {
         value: &[u8],
         default: Py<PyAny>,
     ) -> PyResult<Py<PyAny>> {
-        match raised(py, CacheEntry::of_value(value))?.counts(now()) {
+        match raised(py, CacheEntry::of_value(value))?.counts(Cache::now()) {
             true => self.forms.object_of_key(py, key),
             false => Ok(default),
         }
@@ -324,12 +325,6 @@ impl CacheTable {
 
 /// The time at which what is set now expires, after so many seconds.
 #[inline]
-fn expiry(now: u64, seconds: Option<f64>) -> PyResult<Option<u64>> {
-    match seconds {
-        Some(seconds) if seconds.is_nan() => {
-            Err(PyValueError::new_err("expected a number of seconds for expire, found nan"))
-        }
-        // What is before 1970 is 1970.
-        seconds => Ok(seconds.map(|seconds| (now as f64 + seconds * 1000.0) as u64)),
-    }
+fn expires_at(py: Python<'_>, now: u64, seconds: Option<f64>) -> PyResult<Option<u64>> {
+    seconds.map(|seconds| raised(py, Cache::expiry(now, seconds))).transpose()
 }

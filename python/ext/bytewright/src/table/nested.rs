@@ -1,5 +1,6 @@
 //! Nested objects of Python as CBOR: those of Python's own classes, which come back as they are.
 
+use bytewright::table::cache::NestedTag;
 use bytewright::wire::{CborItem, Reader};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -8,16 +9,6 @@ use pyo3::types::{
 };
 
 use crate::shown::{class_name, shown};
-
-/// Objects inside each other.
-const DEPTH_MAX: usize = 100;
-
-/// Tags: of integers that need more than 64 bits, of sets (all three of IANA), and of our own for tuples and frozen sets.
-const LONG: u64 = 2;
-const LONG_NEGATIVE: u64 = 3;
-const SET: u64 = 258;
-const TUPLE: u64 = u32::from_be_bytes(*b"tupl") as u64;
-const FROZEN_SET: u64 = u32::from_be_bytes(*b"fset") as u64;
 
 /// Object of a class that is not kept.
 pub(super) struct Unfit {
@@ -72,18 +63,18 @@ pub(super) fn put_object(
         CborItem::Float(number.value()).put(bytes);
     } else if let Ok(data) = given.cast_exact::<PyBytes>() {
         CborItem::Bytes(data.as_bytes()).put(bytes);
-    } else if depth == DEPTH_MAX {
-        return Ok(Err(Unfit::new(format!("is {DEPTH_MAX} objects deep"))));
+    } else if depth == NestedTag::DEPTH_MAX {
+        return Ok(Err(Unfit::new(format!("is {} objects deep", NestedTag::DEPTH_MAX))));
     } else if let Ok(list) = given.cast_exact::<PyList>() {
         return put_elements(list.as_any(), list.len(), None, bytes, depth);
     } else if let Ok(dict) = given.cast_exact::<PyDict>() {
         return put_dict(dict, bytes, depth);
     } else if let Ok(tuple) = given.cast_exact::<PyTuple>() {
-        return put_elements(tuple.as_any(), tuple.len(), Some(TUPLE), bytes, depth);
+        return put_elements(tuple.as_any(), tuple.len(), Some(NestedTag::Tuple), bytes, depth);
     } else if let Ok(set) = given.cast_exact::<PySet>() {
-        return put_elements(set.as_any(), set.len(), Some(SET), bytes, depth);
+        return put_elements(set.as_any(), set.len(), Some(NestedTag::Set), bytes, depth);
     } else if given.get_type().is(py.get_type::<PyFrozenSet>()) {
-        return put_elements(given, given.len()?, Some(FROZEN_SET), bytes, depth);
+        return put_elements(given, given.len()?, Some(NestedTag::FrozenSet), bytes, depth);
     } else {
         return Ok(Err(Unfit::new(format!("is {} {}", class_name(given), shown(given)?))));
     }
@@ -97,7 +88,8 @@ fn put_long(given: &Bound<'_, PyAny>, bytes: &mut Vec<u8>) -> PyResult<()> {
     let positive = if is_negative { given.call_method0("__invert__")? } else { given.clone() };
     let len = positive.call_method0("bit_length")?.extract::<usize>()?.div_ceil(8);
     let digits = positive.call_method1("to_bytes", (len, "big"))?;
-    CborItem::Tag(if is_negative { LONG_NEGATIVE } else { LONG }).put(bytes);
+    let tag = if is_negative { NestedTag::LongNegative } else { NestedTag::Long };
+    tag.put(bytes);
     CborItem::Bytes(digits.cast::<PyBytes>()?.as_bytes()).put(bytes);
     Ok(())
 }
@@ -105,12 +97,12 @@ fn put_long(given: &Bound<'_, PyAny>, bytes: &mut Vec<u8>) -> PyResult<()> {
 fn put_elements(
     given: &Bound<'_, PyAny>,
     len: usize,
-    tag: Option<u64>,
+    tag: Option<NestedTag>,
     bytes: &mut Vec<u8>,
     depth: usize,
 ) -> PyResult<Result<(), Unfit>> {
     if let Some(tag) = tag {
-        CborItem::Tag(tag).put(bytes);
+        tag.put(bytes);
     }
     CborItem::Array(len as u64).put(bytes);
     for (index, element) in given.try_iter()?.enumerate() {
@@ -143,7 +135,7 @@ pub(super) fn take_object<'py>(
     reader: &mut Reader<'_>,
     depth: usize,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if depth > DEPTH_MAX {
+    if depth > NestedTag::DEPTH_MAX {
         return Ok(None);
     }
     let Some(item) = CborItem::take(reader) else { return Ok(None) };
@@ -155,14 +147,10 @@ pub(super) fn take_object<'py>(
         CborItem::Bool(value) => PyBool::new(py, value).to_owned().into_any(),
         CborItem::Null => py.None().into_bound(py),
         CborItem::Bytes(data) => PyBytes::new(py, data).into_any(),
-        CborItem::Array(count) => {
-            let list = PyList::empty(py);
-            for _ in 0..count {
-                let Some(element) = take_object(py, reader, depth + 1)? else { return Ok(None) };
-                list.append(element)?;
-            }
-            list.into_any()
-        }
+        CborItem::Array(count) => match take_list(py, count, reader, depth)? {
+            Some(list) => list.into_any(),
+            None => return Ok(None),
+        },
         CborItem::Map(count) => {
             let dict = PyDict::new(py);
             for _ in 0..count {
@@ -176,25 +164,51 @@ pub(super) fn take_object<'py>(
     }))
 }
 
+/// Takes the elements of an array.
+fn take_list<'py>(
+    py: Python<'py>,
+    count: u64,
+    reader: &mut Reader<'_>,
+    depth: usize,
+) -> PyResult<Option<Bound<'py, PyList>>> {
+    let list = PyList::empty(py);
+    for _ in 0..count {
+        let Some(element) = take_object(py, reader, depth + 1)? else { return Ok(None) };
+        list.append(element)?;
+    }
+    Ok(Some(list))
+}
+
 fn take_tagged<'py>(
     py: Python<'py>,
-    tag: u64,
+    number: u64,
     reader: &mut Reader<'_>,
     depth: usize,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
-    // One level for an object and its tag, so that no chain of tags goes deeper.
-    let Some(object) = take_object(py, reader, depth + usize::from(tag < SET))? else {
+    // No tag behind a tag, so that no chain of them goes deeper.
+    let (Some(tag), Some(item)) = (NestedTag::of_number(number), CborItem::take(reader)) else {
         return Ok(None);
     };
-    Ok(Some(match tag {
-        LONG | LONG_NEGATIVE => {
-            let int = py.get_type::<PyInt>();
-            let positive = int.call_method1("from_bytes", (object, "big"))?;
-            if tag == LONG { positive } else { positive.call_method0("__invert__")? }
+    let list = match (tag, item) {
+        (NestedTag::Name, CborItem::Text(name)) => {
+            return Ok(Some(PyString::new(py, name).into_any()));
         }
-        TUPLE => object.cast::<PyList>()?.to_tuple().into_any(),
-        SET => PySet::new(py, object.cast::<PyList>()?.iter())?.into_any(),
-        FROZEN_SET => PyFrozenSet::new(py, object.cast::<PyList>()?.iter())?.into_any(),
-        _ => return Ok(None),
-    }))
+        (NestedTag::Long | NestedTag::LongNegative, CborItem::Bytes(digits)) => {
+            let int = py.get_type::<PyInt>();
+            let positive = int.call_method1("from_bytes", (PyBytes::new(py, digits), "big"))?;
+            return match tag {
+                NestedTag::Long => Ok(Some(positive)),
+                _ => positive.call_method0("__invert__").map(Some),
+            };
+        }
+        (_, CborItem::Array(count)) => take_list(py, count, reader, depth)?,
+        _ => None,
+    };
+    let Some(list) = list else { return Ok(None) };
+    Ok(match tag {
+        NestedTag::Tuple => Some(list.to_tuple().into_any()),
+        NestedTag::Set => Some(PySet::new(py, list.iter())?.into_any()),
+        NestedTag::FrozenSet => Some(PyFrozenSet::new(py, list.iter())?.into_any()),
+        NestedTag::Long | NestedTag::LongNegative | NestedTag::Name => None,
+    })
 }
