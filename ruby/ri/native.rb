@@ -1509,6 +1509,123 @@ module Bytewright
 end
 
 module Bytewright
+  class Cache
+    ##
+    # :singleton-method: new
+    # :call-seq:
+    #   new(?path?, ?marshal_key: String?, ?on_damage: Symbol, ?size_limit: Integer?, ?count_limit: Integer?, ?create: boolish, ?read_only: boolish, ?exclusive: boolish, ?sync: (:interval | :commit | :never)?, ?timeout: Numeric?, ?verify: boolish) -> void
+    #
+
+    ##
+    # :method: []
+    # :call-seq:
+    #   [](untyped) -> untyped
+    #
+    # Returns the value of a key; nil if there is none.
+
+    ##
+    # :method: []=
+    # :call-seq:
+    #   []=(untyped, untyped) -> untyped
+    #
+    # Sets the value of a key, which never expires.
+
+    ##
+    # :method: store
+    # :call-seq:
+    #   store(untyped, untyped, ?expires_in: Numeric?, ?tag: untyped) -> untyped
+    #
+
+    ##
+    # :method: delete
+    # :call-seq:
+    #   delete(untyped) -> bool
+    #
+    # Deletes the entry of a key, and returns whether there was one.
+
+    ##
+    # :method: key?
+    # :call-seq:
+    #   key?(untyped) -> bool
+    #
+    # Returns whether there is an entry with this key.
+
+    ##
+    # :method: has_key?
+    # :call-seq:
+    #   has_key?(untyped) -> bool
+    #
+
+    ##
+    # :method: include?
+    # :call-seq:
+    #   include?(untyped) -> bool
+    #
+
+    ##
+    # :method: member?
+    # :call-seq:
+    #   member?(untyped) -> bool
+    #
+
+    ##
+    # :method: expire
+    # :call-seq:
+    #   expire() -> Integer
+    #
+    # Deletes the entries that have expired, and returns how many there were.
+
+    ##
+    # :method: evict
+    # :call-seq:
+    #   evict(untyped) -> Integer
+    #
+    # Deletes the entries with a tag, and returns how many there were.
+
+    ##
+    # :method: cull
+    # :call-seq:
+    #   cull() -> Integer
+    #
+    # Deletes what has expired, and evicts what is over the limits; returns how many entries are gone.
+
+    ##
+    # :method: clear
+    # :call-seq:
+    #   clear() -> Integer
+    #
+    # Deletes all entries, and returns how many there were.
+
+    ##
+    # :method: size
+    # :call-seq:
+    #   size() -> Integer
+    #
+    # The number of entries, with those that have expired and were not deleted yet.
+
+    ##
+    # :method: length
+    # :call-seq:
+    #   length() -> Integer
+    #
+
+    ##
+    # :method: volume
+    # :call-seq:
+    #   volume() -> Integer
+    #
+    # Returns the bytes that its file, or its memory, takes.
+
+    ##
+    # :method: size_limit
+    # :call-seq:
+    #   size_limit() -> Integer
+    #
+    # Returns the bytes that its file, or its memory, may take.
+  end
+end
+
+module Bytewright
   class StringSet
     ##
     # :singleton-method: new

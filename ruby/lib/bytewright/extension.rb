@@ -19,6 +19,7 @@ module Bytewright
     "capture" => %i[Capture Packet Columns Flow FlowStore Call],
     "table" => %i[Table HashTable TreeTable Snapshot TreeSnapshot View Cursor Entries OrderedEntries],
     "adb" => %i[ADB],
+    "cache" => %i[Cache],
     "string_set" => %i[StringSet],
     "pstore" => %i[PStore],
     "reader" => %i[Reader],

@@ -29,7 +29,7 @@ impl DatabaseObject {
             OpenedTable::InFile(file, options) => TableHandle::in_file(file, options),
         };
         let database = ruby.obj_wrap(DatabaseObject(database));
-        ruby.yield_values((TableObject::wrapped(ruby, handle)?, database))
+        ruby.yield_values((TableObject::wrapped(ruby, handle)?.as_value(), database))
     }
 
     /// `database.call(table, method, arguments)`: an Array of Strings, or nil.

@@ -9,6 +9,8 @@
 mod adb;
 mod address_texts;
 mod border;
+mod cache;
+mod cache_data;
 mod call;
 mod capture;
 mod capture_writer;
@@ -23,6 +25,7 @@ mod flow;
 mod host;
 mod info;
 mod memory_report;
+mod nested;
 mod options;
 mod packet;
 mod pstore;
@@ -58,6 +61,7 @@ fn init(ruby: &Ruby) -> Result<(), Error> {
     module.const_set("VERSION", version)?;
     module.define_singleton_method("define_captures", function!(define_captures, 0))?;
     module.define_singleton_method("define_tables", function!(define_tables, 0))?;
+    module.define_singleton_method("define_caches", function!(cache::init, 0))?;
     module.define_singleton_method("define_stores", function!(pstore::init, 0))?;
     module.define_singleton_method("define_readers", function!(reader::init, 0))?;
     module.define_singleton_method("define_writers", function!(writer::init, 0))?;

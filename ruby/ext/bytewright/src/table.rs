@@ -12,11 +12,14 @@
 //!   is told of the table's memory now and then, not with each change.
 
 use std::cell::{Cell, RefCell};
+use std::path::Path;
 
 use bytewright::host::table::{self, AnySnapshot, EntryWalk, TableHandle};
 use bytewright::options::NamedOptions;
+use bytewright::table::cache::Cache;
 use bytewright::table::file::{OpenOptions, TableKind};
 use bytewright::table::{BackupOptions, DumpFormat, KeyRange, StatField, Table, ValueType};
+use magnus::typed_data::Obj;
 use magnus::{Error, RArray, RClass, RHash, RString, Ruby, Value, function, method, prelude::*};
 
 use crate::border::{
@@ -186,21 +189,33 @@ impl TableObject {
         options: RHash,
     ) -> Result<Value, Error> {
         let (path, options) = (path_of(path)?, open_options(ruby, &values, options)?);
-        let mutex = TurnMutex::default();
-        let host = Sharing::new(ruby, &mutex);
-        let opened = host.raised(table::open(&host, &path, None, options))?;
-        let handle = TableHandle::in_file(opened, options);
-        handle.note_path(&path);
-        let table = Self::wrapped(ruby, handle)?;
+        let table = Self::wrapped(ruby, opened(ruby, &path, None, options)?)?.as_value();
         ruby.yield_value::<_, Value>(table)?;
         Ok(table)
     }
 
+    /// The table of a cache, in memory or in a file.
+    pub(crate) fn of_cache(
+        ruby: &Ruby,
+        path: Option<&Path>,
+        options: OpenOptions,
+    ) -> Result<Obj<TableObject>, Error> {
+        let handle = match path {
+            Some(path) => opened(ruby, path, Some(TableKind::Hashed), options)?,
+            None => TableHandle::in_memory(TableKind::Hashed),
+        };
+        handle.set_values(Cache::VALUES);
+        Self::wrapped(ruby, handle)
+    }
+
     /// An object of the class that goes with the kind.
-    pub(crate) fn wrapped(ruby: &Ruby, handle: TableHandle<Strand>) -> Result<Value, Error> {
+    pub(crate) fn wrapped(
+        ruby: &Ruby,
+        handle: TableHandle<Strand>,
+    ) -> Result<Obj<TableObject>, Error> {
         let class = kind_name(handle.kind(), ["HashTable", "TreeTable"]);
         let class: RClass = crate::error::module(ruby).const_get(class)?;
-        Ok(ruby.obj_wrap_as(TableObject::new(handle), class).as_value())
+        Ok(ruby.obj_wrap_as(TableObject::new(handle), class))
     }
 
     fn close(ruby: &Ruby, this: &Self) -> Result<(), Error> {
@@ -395,6 +410,21 @@ fn kind_name(kind: TableKind, [hashed, ordered]: [&'static str; 2]) -> &'static 
         TableKind::Hashed => hashed,
         TableKind::Ordered => ordered,
     }
+}
+
+/// Opens the table of a file.
+fn opened(
+    ruby: &Ruby,
+    path: &Path,
+    kind: Option<TableKind>,
+    options: OpenOptions,
+) -> Result<TableHandle<Strand>, Error> {
+    let mutex = TurnMutex::default();
+    let host = Sharing::new(ruby, &mutex);
+    let opened = host.raised(table::open(&host, path, kind, options))?;
+    let handle = TableHandle::in_file(opened, options);
+    handle.note_path(path);
+    Ok(handle)
 }
 
 /// Makes the options that open a table: the kind of values is given by name, the rest by the options of the core.
