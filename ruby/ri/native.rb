@@ -1513,7 +1513,7 @@ module Bytewright
     ##
     # :singleton-method: new
     # :call-seq:
-    #   new(?path?, ?marshal_key: String?, ?on_damage: Symbol, ?size_limit: Integer?, ?count_limit: Integer?, ?create: boolish, ?read_only: boolish, ?exclusive: boolish, ?sync: (:interval | :commit | :never)?, ?timeout: Numeric?, ?verify: boolish) -> void
+    #   new(?path?, ?marshal_key: String?, ?on_damage: Symbol, **untyped) -> void
     #
 
     ##

@@ -66,15 +66,14 @@ module Bytewright
       sealed = sealed_by(marshal_key) unless marshal_key.nil?
       path = path.to_path if path.respond_to?(:to_path)
       @path = path.dup.freeze
-      make_folder unless path.nil?
       begin
-        open_table(path, sealed, options)
+        open_in_folder(sealed, options)
       rescue CorruptError => error
         raise if path.nil? || on_damage == :raise
 
         warn("a damaged cache was cleared: #{error.message}", uplevel: 1)
         File.unlink(path)
-        open_table(path, sealed, options)
+        open_in_folder(sealed, options)
       end
     end
 
@@ -263,13 +262,16 @@ module Bytewright
       SealedMarshal.new(key)
     end
 
-    # Makes the folder of the file, where it is missing.
-    def make_folder
-      folder = File.dirname(path)
-      return if File.directory?(folder)
+    # Opens the file, whose folder is made where it is missing.
+    def open_in_folder(sealed, options)
+      open_table(path, sealed, options)
+    rescue Errno::ENOENT
+      raise if options[:create] == false
 
+      # Another process may have made it meanwhile.
       require "fileutils"
-      Bytewright.send(:with_harmless_names) { FileUtils.mkdir_p(folder) }
+      Bytewright.send(:with_harmless_names) { FileUtils.mkdir_p(File.dirname(path)) }
+      open_table(path, sealed, options)
     end
 
     # Yields the bytes of every entry.

@@ -15,7 +15,8 @@ module Bytewright
       # @param key [String]
       def initialize(key)
         unless key.is_a?(String) && key.bytesize >= KEY_LENGTH_MIN
-          raise ArgumentError, "expected a String as marshal_key, of #{KEY_LENGTH_MIN} bytes or more that nobody else knows, such as of SecureRandom.bytes(32)"
+          raise ArgumentError, "expected a String as marshal_key, of #{KEY_LENGTH_MIN} bytes or more that nobody else knows, " \
+                               "such as of SecureRandom.bytes(32)"
         end
 
         @key = key.b.freeze
