@@ -188,6 +188,7 @@ test-c: $(BUILT_STAMP)
 # Writers in all languages that share a table file, and are killed.
 test-writers: $(BUILT_GEM_STAMP) $(BUILT_PERL_STAMP)
 	conformance/writers/run.sh $(BUILT_GEM) $(BUILT)/wheels $(BUILT)/perl/installed $(BUILT_C)
+	conformance/caches/run.sh $(BUILT_GEM) $(BUILT)/wheels
 
 # The same as it is installed. Its dependencies are compiled where the gem's are.
 test-install-c: setup

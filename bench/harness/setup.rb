@@ -24,6 +24,7 @@ module Bench
                                %w[perl libtokyocabinet-perl]),
       perl_db_file: Packaged.new(%w[perl -MDB_File -MCompress::Raw::Zlib -e 1], %w[perl]),
       perl_lmdb: Packaged.new(%w[perl -MLMDB_File -MCompress::Raw::Zlib -e 1], %w[perl liblmdb-file-perl]),
+      active_support: Packaged.new([Paths::RUBY, "-e", "require 'active_support'"], %w[ruby-activesupport]),
       net_pcap: Packaged.new(%w[perl -MNet::Pcap -e 1], %w[perl libnet-pcap-perl]),
       thrift_ruby: Packaged.new([Paths::RUBY, "-e", "require 'thrift'; Thrift::BinaryProtocolAccelerated"],
                                 %w[ruby-thrift]),
@@ -78,6 +79,7 @@ module Bench
       when :c_library then build_c_tables
       when :c_ext then prepare_extension("c_ext", Paths::C_EXTENSION, "libpcap-dev")
       when :perl_module then missing(:perl) || prepare_perl_module
+      when :cache_store then missing(:hash_table) || missing(:active_support)
       when :wheel then prepare_wheel
       when :wheel_polars then missing(:wheel) || missing(:polars)
       when :wheel_thrift then missing(:wheel) || missing(:thrift_python)

@@ -19,6 +19,12 @@ def in_file(table_class, name)
   TableWorkload::Engine.new(create: open, open: open, finish: :compact.to_proc, close: :close.to_proc)
 end
 
+# The store of ActiveSupport, below its limits.
+def cache_stores
+  require_relative "../workload/cache_stores"
+  TableWorkload::CacheStore.engines("store") { |folder| ActiveSupport::Cache.lookup_store(:bytewright, File.join(folder, "x.bwc")) }
+end
+
 ENGINES = {
   "hash" => in_memory(Bytewright::HashTable),
   "tree" => in_memory(Bytewright::TreeTable),
@@ -26,4 +32,4 @@ ENGINES = {
   "tree-file" => in_file(Bytewright::TreeTable, "x.bwt")
 }.freeze
 
-TableWorkload.main(ENGINES, ARGV)
+TableWorkload.main(ARGV[1].start_with?("store-") ? cache_stores : ENGINES, ARGV)

@@ -47,6 +47,13 @@ class Nothing
   end
 end
 
+# Stores of ActiveSupport; the one in memory evicts nothing here.
+def cache_stores
+  require_relative "../workload/cache_stores"
+  TableWorkload::CacheStore.engines("file-store") { |folder| ActiveSupport::Cache.lookup_store(:file_store, File.join(folder, "x")) }
+                           .merge(TableWorkload::CacheStore.engines("memory-store") { |_| ActiveSupport::Cache.lookup_store(:memory_store, size: 2**32) })
+end
+
 ENGINES = {
   "nothing" => TableWorkload::Engine.new(create: ->(_folder) { Nothing.new }),
   "hash" => TableWorkload::Engine.new(create: ->(_folder) { {} }, keeps_objects: true),
@@ -59,4 +66,4 @@ ENGINES = {
   "kc-tree" => Cabinets.kyoto("%")
 }.freeze
 
-TableWorkload.main(ENGINES, ARGV)
+TableWorkload.main(ARGV[1].include?("-store-") ? cache_stores : ENGINES, ARGV)

@@ -52,6 +52,8 @@ class ActiveSupportTest < TestCase
 
   test_each("is_found_by_its_name") do |store|
     assert_instance_of(ActiveSupport::Cache::BytewrightStore, store)
+    @stores << ActiveSupport::Cache.lookup_store(:bytewright, File.join(@folder, "other.bwc"))
+    assert_instance_of(ActiveSupport::Cache::BytewrightStore, @stores.last)
     assert_predicate(ActiveSupport::Cache::BytewrightStore, :supports_cache_versioning?)
     assert_equal(file, store.cache.path)
     assert_includes(store.inspect, file)

@@ -3,7 +3,7 @@
 require_relative "test_case"
 
 # Goal: Moneta's contract for adapters that create, increment, list keys, and are used by many threads,
-# objects and processes at once.
+# objects and processes at once; of caches, entries that expire, too.
 # Method: the contract, case by case, on the adapter and on the store that Moneta builds around it, over
 # each kind of table. Where Moneta is not installed, that is printed.
 begin
@@ -15,8 +15,8 @@ rescue LoadError => error
 end
 
 class MonetaTest < TestCase
-  FILES = { "hash_file" => "store.bwh", "tree_file" => "store.bwt" }.freeze
-  KINDS = %w[hash_file tree_file hash_in_memory tree_in_memory].product(%w[built bare]).freeze
+  FILES = { "hash_file" => "store.bwh", "tree_file" => "store.bwt", "cache_file" => "store.bwc" }.freeze
+  KINDS = %w[hash_file tree_file cache_file hash_in_memory tree_in_memory cache_in_memory].product(%w[built bare]).freeze
 
   def setup
     @folder = Dir.mktmpdir
@@ -36,9 +36,10 @@ class MonetaTest < TestCase
     test_each(name, KINDS.select { |kind, _| FILES.key?(kind) }, &block)
   end
 
-  def open_store(kind, how)
-    place = FILES.key?(kind) ? { file: File.join(@folder, FILES[kind]) } : { type: kind[/\A[a-z]+/].to_sym }
-    store = how == "built" ? Moneta.new(:Bytewright, place) : Moneta::Adapters::Bytewright.new(place)
+  def open_store(kind, how, **options)
+    name = kind.start_with?("cache") ? :BytewrightCache : :Bytewright
+    place = { file: FILES[kind] && File.join(@folder, FILES[kind]), type: (kind[/\A[a-z]+/].to_sym if name == :Bytewright && !FILES[kind]) }.compact
+    store = how == "built" ? Moneta.new(name, place.merge(options)) : Moneta::Adapters.const_get(name).new(place.merge(options))
     @opened << store if Thread.current == Thread.main
     store
   end
@@ -63,12 +64,58 @@ class MonetaTest < TestCase
     number = 0
     while interrupted_at?(number += 1) { store["n"] = number.to_s }
       value = how == "built" ? Marshal.dump(number.to_s) : number.to_s
-      Bytewright::Table.open(File.join(@folder, FILES[kind]), timeout: 10) { |table| table["m"] = value }
+      path = File.join(@folder, FILES[kind])
+      if kind == "cache_file"
+        Bytewright::Cache.open(path, timeout: 10) { |cache| cache["m".b] = value.b }
+      else
+        Bytewright::Table.open(path, timeout: 10) { |table| table["m"] = value }
+      end
       assert_equal(number.to_s, store["m"], "after return #{number}")
     end
     assert_operator(number, :>=, 2)
   ensure
     GC.enable
+  end
+
+  CACHES = KINDS.select { |kind, _| kind.start_with?("cache") }.freeze
+
+  test_each("lets_entries_expire_by_itself", CACHES) do |kind, how|
+    store = open_store(kind, how, expires: 3600)
+    store.store("gone", "1", expires: 0.001)
+    store.store("never", "2", expires: false)
+    store["default"] = "3"
+    store.create("created", "4", expires: 0.001)
+    store.increment("n", 1, expires: 0.001)
+    sleep(0.01)
+    assert_equal([nil, "2", "3", nil, nil], %w[gone never default created].map { |key| store[key] } << store.load("n", raw: true))
+    assert_equal([false, true], [store.key?("gone"), store.key?("never")])
+    assert_equal(%w[default never], store.each_key.sort)
+    assert_equal([true, 2, "4"], [store.create("gone", "4"), store.increment("n", 2), store.load("gone", expires: 0.001)])
+    assert(store.key?("default", expires: 0.001))
+    store.increment("n", 1, expires: 0.001)
+    sleep(0.01)
+    assert_equal([nil, nil, nil], [store["gone"], store["default"], store.load("n", raw: true)])
+    assert_raises(ArgumentError) { store.store("a", "1", expires: -1) }
+  end
+
+  test_each("keeps_texts_of_numbers_as_they_are", CACHES) do |kind, how|
+    store = open_store(kind, how)
+    ["007", "-0", "1\n", " 1", "+1", "12345678901234567890", "1.5", "", "0", "-42", "999999999999999999"].each do |text|
+      store.store("n", text, raw: true)
+      assert_equal(text, store.load("n", raw: true))
+    end
+    assert_raises(TypeError) { Moneta::Adapters::BytewrightCache.new.store("a", 1) }
+    assert_raises(TypeError) { Moneta::Adapters::BytewrightCache.new[:a] }
+  end
+
+  def test_the_options_of_a_cache_are_handed_on
+    @opened << store = Moneta.new(:BytewrightCache, file: File.join(@folder, "store.bwc"), count_limit: 5, size_limit: 2_000_000, expires: true)
+    20.times { |number| store[number.to_s] = "v" }
+    assert_operator(store.each_key.count, :<=, 5)
+    assert_raises(ArgumentError) { Moneta.new(:BytewrightCache, count: 5) }
+    cache = Bytewright::Cache.new
+    @opened << bare = Moneta::Adapters::BytewrightCache.new(backend: cache)
+    assert_same(cache, bare.backend)
   end
 
   def test_a_number_of_seconds_after_which_entries_expire_is_taken
@@ -134,7 +181,8 @@ class MonetaTest < TestCase
 
   test_each("keeps_its_features_and_closes_once_more") do |kind, how|
     store = open_store(kind, how)
-    assert_equal(%i[create increment each_key], store.features)
+    assert_equal(%i[create increment each_key], store.features - [:expires])
+    assert_equal(kind.start_with?("cache"), store.supports?(:expires))
     @opened.pop
     assert_nil(store.close)
   end

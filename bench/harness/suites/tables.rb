@@ -16,17 +16,20 @@ module Bench
         random: RecordsRecipe.new(22, 1_000_000, "random"),
         ordered_100k: RecordsRecipe.new(23, 100_000, "ordered"),
         ordered_10m: RecordsRecipe.new(24, 10_000_000, "ordered"),
-        random_10m: RecordsRecipe.new(25, 10_000_000, "random")
+        random_10m: RecordsRecipe.new(25, 10_000_000, "random"),
+        random_10k: RecordsRecipe.new(26, 10_000, "random"),
+        random_500: RecordsRecipe.new(27, 500, "random")
       }.freeze
 
       CHECK_COUNT = 2_000
       CHECK_INPUTS = FULL_INPUTS.transform_values do |recipe|
-        RecordsRecipe.new(recipe.seed, CHECK_COUNT, recipe.profile)
+        RecordsRecipe.new(recipe.seed, [recipe.count, CHECK_COUNT].min, recipe.profile)
       end.freeze
 
       # The inputs as the titles call them.
       LETTERS = {
-        ordered: "A", random: "B", ordered_100k: "A, 100 k", ordered_10m: "A", random_10m: "B"
+        ordered: "A", random: "B", ordered_100k: "A, 100 k", ordered_10m: "A", random_10m: "B",
+        random_10k: "B, 10 k", random_500: "B, 500"
       }.freeze
 
       GROWN = Figure.megabytes("grown_bytes")
@@ -77,7 +80,8 @@ module Bench
           Block.new(measures: churn, runs_max: 3),
           Block.new(measures: stored_native, runs_max: 2),
           Block.new(measures: stored_ruby, runs_max: 3),
-          Block.new(measures: opening, runs_max: 3)
+          Block.new(measures: opening, runs_max: 3),
+          Block.new(measures: cache_stores)
         ]
       end
 
@@ -283,6 +287,22 @@ module Bench
                       kind: Kind::FigureLevel.new(OPENING), ours: ours("open_killed", "hash-file"), peer: nil,
                       bar: Bar.at_most(500), agreement: right(ours("open_killed", "hash-file"), :random))
         ]
+      end
+
+      # Stores of ActiveSupport, by the lengths of values.
+
+      STORED_LENGTHS = { "100" => ["100 B", :random_10k], "1k" => ["1 KB", :random_10k], "100k" => ["100 KB", :random_500] }.freeze
+
+      def cache_stores
+        STORED_LENGTHS.flat_map do |suffix, (length, input)|
+          own = side("times", "ours, store-#{suffix}", :cache_store, [Paths::RUBY, Paths.ours("tables.rb"), "times", "store-#{suffix}"],
+                     Paths::GEM_ENVIRONMENT)
+          { "file" => ["FileStore", 0.25], "memory" => ["MemoryStore", nil] }.flat_map do |engine, (name, bar)|
+            peer = ruby_peer("times", "#{engine}-store-#{suffix}", name, :active_support)
+            [share("ActiveSupport, #{length}: write", PUT, own, peer, input, bar),
+             share("ActiveSupport, #{length}: read", GET, own, peer, input, bar)]
+          end
+        end
       end
 
       # Rows.

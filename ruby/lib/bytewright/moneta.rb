@@ -108,5 +108,107 @@ module Moneta
         nil
       end
     end
+
+    # Bytewright's caches as a backend of Moneta, with entries that expire by themselves, and are evicted when there are too many.
+    #
+    #   store = Moneta.new(:BytewrightCache, file: "cache.bwc", expires: 3600, size_limit: 200_000_000)
+    #
+    # Threads, objects and processes may use one file at the same time.
+    # @api public
+    class BytewrightCache < Adapter
+      include ExpiresSupport
+
+      supports :create, :increment, :each_key
+
+      # @!method initialize(options = {})
+      #   @param options [Hash]
+      #   @option options [String] :file the file; without one, the cache is in memory
+      #   @option options [Numeric] :expires seconds after which an entry expires where nothing else is said
+      #   @option options [::Bytewright::Cache] :backend a cache that is open, instead of a file and its options
+      #   @option options [Object] all others are those of Bytewright::Cache, such as :size_limit
+      backend { |file: nil, expires: nil, **options| ::Bytewright::Cache.new(file, **options) }
+
+      # Texts of Integers that are kept as such, so that they can be added to.
+      INTEGER = /\A(?:0|-?[1-9]\d{0,17})\z/
+      private_constant :INTEGER
+
+      # (see Proxy#key?)
+      def key?(key, options = {})
+        expires = expires_value(options, nil)
+        expires.nil? ? backend.key?(bytes(key)) : backend.touch(bytes(key), expires_in: expires || nil)
+      end
+
+      # (see Proxy#load)
+      def load(key, options = {})
+        expires = expires_value(options, nil)
+        backend.touch(bytes(key), expires_in: expires || nil) unless expires.nil?
+        loaded(backend.get(bytes(key)))
+      end
+
+      # (see Proxy#store)
+      def store(key, value, options = {})
+        backend.set(bytes(key), stored(value), expires_in: expires_value(options) || nil)
+        value
+      end
+
+      # (see Proxy#delete)
+      def delete(key, options = {})
+        loaded(backend.take(bytes(key)))
+      end
+
+      # (see Proxy#increment)
+      def increment(key, amount = 1, options = {})
+        key, expires = bytes(key), expires_value(options, nil)
+        backend.transaction do
+          backend.add(key, 0, expires_in: expires_value(options) || nil)
+          backend.touch(key, expires_in: expires || nil) unless expires.nil?
+          backend.increment(key, amount)
+        end
+      end
+
+      # (see Defaults#create)
+      def create(key, value, options = {})
+        backend.add(bytes(key), stored(value), expires_in: expires_value(options) || nil)
+      end
+
+      # (see Proxy#clear)
+      def clear(options = {})
+        backend.clear
+        self
+      end
+
+      # (see Proxy#each_key)
+      def each_key(&block)
+        return enum_for(:each_key) { backend.size } unless block
+
+        backend.each_key(&block)
+        self
+      end
+
+      # (see Proxy#close)
+      def close
+        backend.close
+        nil
+      end
+
+      private
+
+      # Keys are bytes, whatever their encoding says.
+      def bytes(string)
+        text = String.try_convert(string)
+        raise TypeError, "expected a String, found #{::Bytewright.send(:shown, string)}; open the store with a serializer" unless text
+
+        text.b
+      end
+
+      def stored(value)
+        value = bytes(value)
+        INTEGER.match?(value) ? Integer(value, 10) : value
+      end
+
+      def loaded(value)
+        value.is_a?(Integer) ? value.to_s : value
+      end
+    end
   end
 end

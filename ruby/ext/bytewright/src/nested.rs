@@ -14,7 +14,7 @@ use crate::error::shown;
 pub(crate) enum PutError {
     /// It is of a class that is not kept.
     Unfit(Unfit),
-    /// What Ruby raised meanwhile.
+    /// Ruby raised this meanwhile.
     Raised(Error),
 }
 

@@ -15,8 +15,8 @@ module ActiveSupport
     # ActiveSupport unmarshals them. Strings and Integers that are written with +raw: true+ are kept as they are; +read+ gives them
     # back with and without it, and they are never unmarshalled.
     #
-    # What the cache refuses (LockError, LimitError, CorruptError), and what the system does, is logged; it is a miss where it is read,
-    # and false where it is written.
+    # A use that the cache refuses (LockError, LimitError, CorruptError), or the system, is logged; it is a miss where it is read, and
+    # false where it is written.
     class BytewrightStore < Store
       prepend Strategy::LocalCache
 
@@ -112,7 +112,9 @@ module ActiveSupport
       end
 
       def read_serialized_entry(key, **)
-        guarded(:read, nil) { @cache.get(stored_key(key)) }
+        @cache[stored_key(key)]
+      rescue *FAILURES => error
+        failed(:read, error)
       end
 
       def write_entry(key, entry, **options)
@@ -137,7 +139,7 @@ module ActiveSupport
         guarded(:delete, false) { @cache.delete(stored_key(key)) }
       end
 
-      # What the cache has for an entry. What a coder makes is a binary String, so a raw one is in an Array.
+      # Makes what the cache has for an entry. A coder makes a binary String, so a raw one is in an Array.
       def serialize_entry(entry, raw: false, **options)
         value = entry.value if raw
         case value
@@ -150,14 +152,13 @@ module ActiveSupport
       # Only what a coder wrote is given to a coder.
       def deserialize_entry(payload, **)
         case payload
-        when nil then nil
-        when Array then raw_entry(payload.first.dup)
-        when Integer then raw_entry(payload)
         when String
           return raw_entry(payload.dup) unless payload.encoding == Encoding::BINARY
 
           entry = super(payload)
           entry if entry.is_a?(Entry)
+        when Array then raw_entry(payload.first.dup)
+        when Integer then raw_entry(payload)
         end
       end
 
@@ -219,9 +220,14 @@ module ActiveSupport
       def guarded(operation, instead)
         yield
       rescue *FAILURES => error
+        failed(operation, error)
+        instead
+      end
+
+      def failed(operation, error)
         logger&.error("BytewrightStoreError (#{operation}): #{error.message}")
         ActiveSupport.error_reporter&.report(error, handled: true, severity: :warning) if ActiveSupport.respond_to?(:error_reporter)
-        instead
+        nil
       end
     end
   end
