@@ -76,7 +76,10 @@ pub(crate) fn put_object(
     }
     if let Some(number) = Integer::from_value(object) {
         return match number.to_i64() {
-            Ok(number) => Ok(CborItem::integer(number).put(bytes)),
+            Ok(number) => {
+                CborItem::integer(number).put(bytes);
+                Ok(())
+            }
             Err(_) => put_long(number, bytes),
         };
     }
