@@ -257,12 +257,14 @@ class ActiveSupportTest < TestCase
   def test_subscribers_are_told
     told = []
     subscription = ActiveSupport::Notifications.subscribe(/cache_.*\.active_support/) { |name, *, payload| told << [name[/\Acache_(\w+)/, 1], payload[:hit]] }
-    store = store()
+    store, log = store(), StringIO.new
+    store.logger = Logger.new(log)
     store.fetch("a") { 1 }
     store.read("a")
     store.increment("n", 2)
     store.delete_matched(/x/)
     store.cleanup
+    assert_equal(%w[read generate write increment delete_matched cleanup], log.string.scan(/Cache (\w+)/).flatten.uniq - ["fetch_hit"])
     assert_equal([["read", false], ["read", true]], told.select { |name, _| name == "read" })
     assert_empty(%w[read generate write increment delete_matched cleanup] - told.map(&:first))
   ensure
