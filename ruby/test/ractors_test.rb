@@ -17,6 +17,8 @@ class RactorsTest < TestCase
                 "Bytewright::Table.open(\"\#{path}.bwt\") { |t| t['a'] = '1' }]",
     "values" => "[:json, :marshal, :integer].map { |values| Bytewright::HashTable.new({ 'a' => 1 }, values: values)['a'] }",
     "set" => "[Bytewright::StringSet['a'].include?('a'), (Bytewright::StringSet['a'] | ['b']).to_a.size]",
+    "cache" => "[nil, path].map { |file| Bytewright::Cache.open(file) { |c| c['a'] = [:b, { 1 => Set[2] }]; " \
+               "[c['a'], c.fetch('n') { 3 }, c.increment('n'), c.keys, c.stats] } }",
     "adb" => "Bytewright::ADB.new.then { |a| [a.open('*'), a.put('a', '1'), a['a'], a.addint('n', 1), a.fwmkeys('a'), a.close] }",
     "pstore" => "Bytewright::PStore.new(path).transaction { |s| s['a'] = [1]; s.keys }",
     "pstore of roots" => "Bytewright::PStore.new(path, format: :roots).transaction { |s| s['a'] = [1]; s.keys }",
@@ -35,7 +37,7 @@ class RactorsTest < TestCase
 
   def answer(code)
     Dir.mktmpdir do |folder|
-      script = "require 'bytewright'; require 'bytewright/adb'; require 'bytewright/pstore'; require 'json'; " \
+      script = "require 'bytewright'; require 'bytewright/adb'; require 'bytewright/cache'; require 'bytewright/pstore'; require 'json'; " \
                "file, path = #{VLAN.dump}, #{File.join(folder, "new").dump}; p((#{code}))"
       said = IO.popen([RbConfig.ruby, *$LOAD_PATH.map { |path| "-I#{path}" }, "-W0", "-e", script, { err: %i[child out] }], &:read)
       assert_predicate($?, :success?, said)
