@@ -5,6 +5,7 @@
 
 mod changes;
 mod content;
+mod damage;
 mod dumps;
 mod operations;
 mod steps;
@@ -17,12 +18,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use content::{AnySnapshot, Entry, TableContent};
+pub use damage::{OnDamage, open_mending};
 pub(super) use operations::BackupProgress;
 pub use steps::step_by_step;
 pub use transaction::{TransactionId, TriedBegin};
 pub use waiting::{Attempt, wait_for_writer};
 pub use walk::EntryWalk;
 
+use damage::Clearings;
 use transaction::Transactions;
 
 use super::failure::{Failure, Outcome, guard};
@@ -77,6 +80,7 @@ pub struct TableHandle<C> {
     /// Longest wait for another process that writes the file.
     timeout: Cell<Duration>,
     reported: Reported,
+    clearings: Clearings,
 }
 
 /// Memory of a table that was reported to the host, in coarse steps: counting takes longer than a change does.
@@ -113,6 +117,7 @@ impl<C: Clone> TableHandle<C> {
             commits_wait: Cell::new(false),
             timeout: Cell::new(Duration::ZERO),
             reported: Reported { bytes: Cell::new(0), changes_left: Cell::new(CHANGES_MIN) },
+            clearings: Clearings::default(),
         }
     }
 

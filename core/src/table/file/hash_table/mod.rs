@@ -10,6 +10,7 @@
 //! `opening.rs` finds the index where it was, takes in what a process that died had committed (`replay.rs`), or makes the
 //! index anew. Who may not write the file has an index in memory, and follows the log (`following.rs`).
 
+mod anew;
 mod closing;
 mod compaction;
 mod compactor;
@@ -327,6 +328,15 @@ impl Table for HashTable {
     /// done. The same is done by itself, in steps, when half of the file is dead.
     fn compact(&mut self) -> Result<()> {
         self.changed()?.compact()
+    }
+
+    fn start_anew(&mut self) -> Result<bool> {
+        let engine = self.engine.get_mut();
+        match engine.process.is_here() {
+            true => engine.start_anew(),
+            // It opens the file anew, or finds damage there.
+            false => engine.refresh().and_then(|()| engine.start_anew()),
+        }
     }
 
     fn values(&self) -> ValueType {

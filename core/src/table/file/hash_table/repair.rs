@@ -75,7 +75,8 @@ fn file_name(name: &str) -> std::ffi::OsString {
     Path::new(name).file_name().unwrap_or_default().to_owned()
 }
 
-fn find(path: &Path) -> Result<(HashTableFiles, String)> {
+/// Finds the directory of the table at `path`, and the name that errors give it.
+pub(super) fn find(path: &Path) -> Result<(HashTableFiles, String)> {
     let shown = path.to_string_lossy().into_owned();
     let found = FileDirectory::find(path);
     let (directory, name) = found.map_err(|error| Error::io("open", &error).in_file(&shown))?;
