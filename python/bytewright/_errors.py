@@ -61,11 +61,23 @@ class InternalError(Error):
 
 
 class DamageWarning(UserWarning):
-    """A damaged capture ended before its damage, as `damage="keep"` asks: file, offset, and what was found there."""
+    """A damaged capture ended before its damage, as `damage="keep"` asks, or a damaged cache was cleared, as `on_damage="clear"`
+    asks: file, offset, and what was found there."""
 
 
 #: Errors of a damaged capture, behind what is before the damage.
 DAMAGE = (FormatError, TruncatedError, LimitError)
+
+
+def warn_of_clearing(error):
+    """Warns, at the place outside of this package that has met it, of damage for which a cache was cleared."""
+    import sys
+    import warnings
+
+    frame, level = sys._getframe(1), 2
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(f"a damaged cache was cleared: {error}", DamageWarning, stacklevel=level)
 
 
 def file_name(path):

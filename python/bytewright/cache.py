@@ -56,6 +56,43 @@ def _name_of(function):
     return f"{function.__module__}.{function.__qualname__}"
 
 
+def _is_coroutine_function(function):
+    return bool(getattr(getattr(function, "__code__", None), "co_flags", 0) & _CO_COROUTINE)
+
+
+def _memoized(wrapper, function, key_of):
+    import functools
+
+    wrapper = functools.wraps(function)(wrapper)
+    wrapper.__cache_key__ = key_of
+    return wrapper
+
+
+class _CallForm:
+    """Way in which calls of functions are kept in a cache, as `Cache.memoize` is told."""
+
+    __slots__ = ("_cache", "_ignored", "_name", "_typed")
+
+    def __init__(self, cache, name, typed, ignore):
+        if callable(name):
+            raise TypeError("expected a name for memoize, found a function; write @cache.memoize()")
+        ignored = frozenset(ignore) if isinstance(ignore, Iterable) and not isinstance(ignore, str) else frozenset((ignore,))
+        self._cache, self._name, self._typed, self._ignored = cache, name, bool(typed), ignored or None
+
+    def of(self, function):
+        """Functions that return the result of a call, or a default, and the key of a call."""
+        import functools
+
+        base = _name_of(function) if self._name is None else self._name
+        form = base, self._typed, self._ignored
+        call_key = self._cache._call_key
+
+        def key_of(*args, **kwargs):
+            return call_key(*form, args, kwargs)
+
+        return functools.partial(self._cache._result, *form), key_of
+
+
 class _Block:
     """The `with` block of `Cache.transact`."""
 
@@ -66,7 +103,7 @@ class _Block:
         self._block = cache._table.transaction()
 
     def __enter__(self):
-        self._block.__enter__()
+        self._cache._mended(self._block.__enter__)
         return self._cache
 
     def __exit__(self, *error):
@@ -87,8 +124,9 @@ class Cache(OpenFile, _bytewright.CacheTable):
     may be. What is over is evicted: what was not used goes first. All `options` are in `bytewright.options.CACHE`; `sync` is
     "never" by default, as what a power cut takes can be made again.
 
-    `on_damage` says what is done about a file that is damaged: "raise" a `CorruptError`, or "clear", which begins with an empty
-    one and warns with `bytewright.DamageWarning`.
+    `on_damage` says what is done about a file that is damaged, also if that is met while the cache is used: "raise" a
+    `CorruptError`, or "clear", which goes on with an empty one, for all who have the file open, and warns with
+    `bytewright.DamageWarning`. In a transaction, damage is always an error.
 
     With `pickle_key`, bytes that only the program knows, all other objects are kept, too: pickled, with a check by that key. What
     has no such check is refused before any of it is read.
@@ -104,25 +142,10 @@ class Cache(OpenFile, _bytewright.CacheTable):
         if on_damage not in ("raise", "clear"):
             raise ArgumentError(f'expected on_damage to be "raise" or "clear", found {_bytewright.excerpt(repr(on_damage))}')
 
-        def opened():
-            return super(Cache, cls).__new__(cls, sealed, path, **options)
-
-        if path is None:
-            return opened()
-        path = os.fspath(path)
-        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-        try:
-            return opened()
-        except CorruptError as error:
-            if on_damage != "clear":
-                raise
-            import warnings
-
-            from ._errors import DamageWarning
-
-            warnings.warn(f"a damaged cache was cleared: {error}", DamageWarning, stacklevel=2)
-            os.unlink(path)
-            return opened()
+        if path is not None:
+            path = os.fspath(path)
+            os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        return super().__new__(cls, sealed, on_damage == "clear", path, **options)
 
     def __init__(self, path=None, *, pickle_key=None, on_damage="raise", **options):
         pass
@@ -139,7 +162,12 @@ class Cache(OpenFile, _bytewright.CacheTable):
 
     def close(self):
         """Closes it."""
-        self._table.close()
+        try:
+            self._table.close()
+        except CorruptError:
+            # Who opens the file next clears it.
+            if not self._clears:
+                raise
 
     def sync(self):
         """Returns when everything set so far will survive a power cut."""
@@ -158,28 +186,71 @@ class Cache(OpenFile, _bytewright.CacheTable):
 
     def iterkeys(self, reverse=False):
         """Iterates over the keys as they are now, in the order in which they were set last, or the other way round."""
-        keys = (self._key(key, value, _MISSING) for key, value in self._table._scan("items"))
+        keys = (self._key(key, value, _MISSING) for key, value in self._entries())
         found = (key for key in keys if key is not _MISSING)
         return reversed(list(found)) if reverse else found
 
-    def decr(self, key, delta=1, default=0):
+    def _entries(self):
+        """Iterates over the entries of the table as they are now. Damage that is cleared ends it."""
+        seen = self._clearings
+        entries = self._mended(lambda: self._table._scan("items"))
+
+        def whole():
+            try:
+                yield from entries
+            except CorruptError as error:
+                self._clear(error, seen)
+
+        return whole()
+
+    def _mended(self, work):
+        """Does `work`, and once more after damage that is cleared."""
+        seen = self._clearings
+        try:
+            return work()
+        except CorruptError as error:
+            self._clear(error, seen)
+            return work()
+
+    def _clear(self, error, seen):
+        """Clears damage, or raises its error with what can be done."""
+        try:
+            self._clear_damage(seen, str(error))
+        except CorruptError as advised:
+            advised.offset, advised.file = error.offset, error.file
+            raise advised from None
+
+    def read(self, key, retry=False):
+        """Returns the value of a key: bytes as a file to read, in memory.
+
+        Raises `KeyError` for a key without a value.
+        """
+        found = self.get(key, _MISSING, read=True)
+        if found is _MISSING:
+            raise KeyError(key)
+        return found
+
+    def decr(self, key, delta=1, default=0, retry=False):
         """Subtracts `delta`, as `incr` adds it."""
         return self.incr(key, -delta, default)
 
-    def peekitem(self, last=True):
-        """Returns the key and value that were set last, or first of all, and takes nothing out.
+    def peekitem(self, last=True, expire_time=False, tag=False, retry=False):
+        """Returns the key and value that were set last, or first of all, and takes nothing out; with `expire_time` and `tag`, a
+        tuple of these two and what `get` gives of them.
 
         Raises `KeyError` if the cache is empty.
         """
         for key in self.iterkeys(reverse=last):
-            value = self.get(key, _MISSING)
+            value, *more = self.get(key, _MISSING, False, True, True)
             if value is not _MISSING:
-                return key, value
+                more = [part for part, is_wanted in zip(more, (expire_time, tag)) if is_wanted]
+                return ((key, value), *more) if more else (key, value)
         raise KeyError("expected a cache with an entry, found an empty one")
 
-    def transact(self):
+    def transact(self, retry=False):
         """A `with` block whose changes are kept together when it ends, or not at all where an error leaves it. Other threads, and
-        processes that write, wait meanwhile; nothing is evicted. `async with` waits without blocking the loop of asyncio."""
+        processes that write, wait meanwhile, up to `timeout`, whatever `retry` is; nothing is evicted. `async with` waits without
+        blocking the loop of asyncio."""
         return _Block(self)
 
     def check(self):
@@ -198,40 +269,92 @@ class Cache(OpenFile, _bytewright.CacheTable):
 
         Raises `TypeError` when it is called with arguments, or returns a result, that a cache does not keep.
         """
-        if callable(name):
-            raise TypeError("expected a name for memoize, found a function; write @cache.memoize()")
-        ignored = frozenset(ignore) if isinstance(ignore, Iterable) and not isinstance(ignore, str) else frozenset((ignore,))
+        form = _CallForm(self, name, typed, ignore)
 
         def decorate(function):
-            import functools
+            recalled, key_of = form.of(function)
 
-            base = _name_of(function) if name is None else name
-
-            def key_of(*args, **kwargs):
-                return _call_key(base, args, kwargs, typed, ignored)
-
-            def keep(key, result):
+            def keep(args, kwargs, result):
                 if expire is None or expire > 0:
-                    self.set(key, result, expire, tag)
+                    self.set(key_of(*args, **kwargs), result, expire, False, tag)
                 return result
 
-            if getattr(getattr(function, "__code__", None), "co_flags", 0) & _CO_COROUTINE:
+            if _is_coroutine_function(function):
 
                 async def wrapper(*args, **kwargs):
-                    key = _call_key(base, args, kwargs, typed, ignored)
-                    result = self.get(key, _MISSING)
-                    return keep(key, await function(*args, **kwargs)) if result is _MISSING else result
+                    result = recalled(args, kwargs, _MISSING)
+                    return keep(args, kwargs, await function(*args, **kwargs)) if result is _MISSING else result
 
             else:
 
                 def wrapper(*args, **kwargs):
-                    key = _call_key(base, args, kwargs, typed, ignored)
-                    result = self.get(key, _MISSING)
-                    return keep(key, function(*args, **kwargs)) if result is _MISSING else result
+                    result = recalled(args, kwargs, _MISSING)
+                    return keep(args, kwargs, function(*args, **kwargs)) if result is _MISSING else result
 
-            wrapper = functools.wraps(function)(wrapper)
-            wrapper.__cache_key__ = key_of
-            return wrapper
+            return _memoized(wrapper, function, key_of)
+
+        return decorate
+
+    def memoize_stampede(self, expire, name=None, typed=False, tag=None, beta=1, ignore=()):
+        """A decorator as `memoize`, for results that take long: one that is about to expire is made anew before it does, by one
+        caller alone, while the others still get it.
+
+        The longer a result took, the earlier it is made anew; `beta` above 1 is earlier. A function does so in a thread of its
+        own, an `async def` in the task of its caller. (A. Vattani, F. Chierichetti, K. Lowenstein, "Optimal Probabilistic Cache
+        Stampede Prevention", VLDB 2015.)
+        """
+        form = _CallForm(self, name, typed, ignore)
+
+        def decorate(function):
+            import math
+            import random
+            import time
+
+            _, key_of = form.of(function)
+
+            def kept(key, result, began):
+                self.set(key, (result, time.time() - began), expire, False, tag)
+                return result
+
+            def found(key):
+                """The result, or `_MISSING`, and True if this caller is to make it anew."""
+                pair, expire_time = self.get(key, _MISSING, expire_time=True)
+                if pair is _MISSING:
+                    return _MISSING, True
+                result, took = pair
+                early = -took * beta * math.log(1 - random.random())
+                is_early = expire_time is not None and time.time() + early >= expire_time
+                return result, is_early and self.add(f"{key} is made anew", None, took)
+
+            if _is_coroutine_function(function):
+
+                async def wrapper(*args, **kwargs):
+                    key = key_of(*args, **kwargs)
+                    result, is_due = found(key)
+                    if is_due:
+                        began = time.time()
+                        result = kept(key, await function(*args, **kwargs), began)
+                    return result
+
+            else:
+
+                def wrapper(*args, **kwargs):
+                    key = key_of(*args, **kwargs)
+                    result, is_due = found(key)
+
+                    def make():
+                        began = time.time()
+                        return kept(key, function(*args, **kwargs), began)
+
+                    if result is _MISSING:
+                        return make()
+                    if is_due:
+                        import threading
+
+                        threading.Thread(target=make, name="bytewright-stampede", daemon=True).start()
+                    return result
+
+            return _memoized(wrapper, function, key_of)
 
         return decorate
 
@@ -248,43 +371,8 @@ class Cache(OpenFile, _bytewright.CacheTable):
 
         cache = cls(path, **options)
         for key, value, expire, tag in entries(os.fspath(folder), pickled):
-            cache.set(key, value, expire, tag)
+            cache.set(key, value, expire, False, tag)
         return cache
-
-
-def _call_key(base, args, kwargs, typed, ignored):
-    """The key of a call: text, which says what each argument is."""
-    if ignored:
-        args = tuple(argument for place, argument in enumerate(args) if place not in ignored)
-        kwargs = {name: argument for name, argument in kwargs.items() if name not in ignored}
-    if not kwargs and len(args) == 1 and not typed and type(args[0]) is str:
-        return f"{base}({args[0]!r})"
-    parts = [_shown(argument, typed) for argument in args]
-    parts += [f"{name}={_shown(kwargs[name], typed)}" for name in sorted(kwargs)]
-    return f"{base}({', '.join(parts)})"
-
-
-_PLAIN = frozenset((str, bytes, int, float, bool, type(None)))
-
-
-def _shown(argument, typed):
-    """An argument as text that no other one has."""
-    kind = type(argument)
-    if kind in _PLAIN:
-        if not typed and kind in (float, bool) and float(argument).is_integer():
-            return repr(int(argument))
-        return repr(argument)
-    if kind in (tuple, list):
-        inside = ", ".join(_shown(element, typed) for element in argument)
-        return f"({inside},)" if kind is tuple else f"[{inside}]"
-    if kind is dict:
-        return "{" + ", ".join(f"{_shown(key, typed)}: {_shown(argument[key], typed)}" for key in sorted(argument, key=repr)) + "}"
-    if kind in (set, frozenset):
-        return f"{kind.__name__}({{{', '.join(sorted(_shown(element, typed) for element in argument))}}})"
-    raise TypeError(
-        "memoize takes str, bytes, int, float, bool, None, and tuples, lists, dicts and sets of these as arguments: one is "
-        f"{_bytewright.excerpt(kind.__name__)}; name it in ignore, or pass what tells it from others"
-    )
 
 
 __all__ = ["Cache"]

@@ -423,3 +423,204 @@ def test_a_folder_of_diskcache_is_taken_over(tmp_path):
     (tmp_path / "cache.db").write_text("none")
     with pytest.raises(FormatError, match="cache.db"):
         Cache.from_diskcache(tmp_path)
+
+
+#: First byte of a file that is not of its header, and not of what processes share.
+LOG_START = 69632
+
+
+def spoil(path):
+    """Changes bytes of all frames and records, and leaves the rest of the file as it is."""
+    with open(path, "r+b") as file:
+        content = bytearray(file.read())
+        for at in range(LOG_START, len(content), 64):
+            content[at] ^= 0xFF
+        file.seek(0)
+        file.write(content)
+
+
+def cut(path):
+    os.truncate(path, LOG_START + 5000)
+
+
+#: Ways to meet damage, and what they give when the cache goes on empty.
+MEETINGS = {
+    "get": (lambda cache: [cache.get(number) for number in range(100)], [None] * 100),
+    "in": (lambda cache: [number in cache for number in range(100)], [False] * 100),
+    "set": (lambda cache: [cache.set(number, "new") for number in range(100)], [True] * 100),
+    "delete": (lambda cache: [cache.delete(number) for number in range(100)], [False] * 100),
+    "iteration": (list, []),
+    "peekitem": (lambda cache: cache.set("last", 1) and cache.peekitem(last=False), ("last", 1)),
+    "evict": (lambda cache: cache.evict("tag"), 0),
+    "expire": (lambda cache: cache.expire(), 0),
+    "memoize": (lambda cache: list(map(cache.memoize("f")(str), range(100))), [str(number) for number in range(100)]),
+}
+
+
+def filled(path, **options):
+    cache = Cache(path, **options)
+    for number in range(100):
+        cache[number] = f"value {number}" * 20
+        cache.set(f"f({number})", str(number))
+    return cache
+
+
+@pytest.mark.parametrize("hurt", [spoil, cut])
+@pytest.mark.parametrize("meeting", MEETINGS)
+def test_a_cache_whose_file_is_damaged_under_it_is_cleared_with_one_warning(tmp_path, hurt, meeting):
+    path = tmp_path / "x.bwc"
+    act, expected = MEETINGS[meeting]
+    with filled(path, on_damage="clear") as cache, Cache(path) as other:
+        hurt(path)
+        with pytest.warns(DamageWarning, match=r"a damaged cache was cleared: .*x\.bwc") as warned:
+            if meeting == "peekitem":
+                cache.evict("tag")
+            found = act(cache)
+        assert len(warned) == 1 and warned[0].filename == __file__, [str(one.message) for one in warned]
+        assert found == expected
+        # All go on with one file.
+        cache["a"] = 1
+        assert other["a"] == 1 and 5 not in other or meeting == "set"
+        other["b"] = 2
+        assert cache["b"] == 2 and len(cache) == len(other) and os.listdir(tmp_path) == ["x.bwc"]
+    with Cache(path) as cache:
+        assert cache["a"] == 1 and cache["b"] == 2
+
+
+@pytest.mark.parametrize("hurt", [spoil, cut])
+@pytest.mark.parametrize("meeting", MEETINGS)
+def test_damage_that_is_not_to_be_cleared_is_an_error_that_says_what_to_do(tmp_path, hurt, meeting):
+    path = tmp_path / "x.bwc"
+    cache = filled(path)
+    hurt(path)
+    with pytest.raises(CorruptError, match='delete the file, or open it with on_damage "clear"') as raised:
+        MEETINGS[meeting][0](cache)
+        # What it gave was not damaged.
+        list(cache)
+    assert raised.value.file == str(path)
+    with pytest.warns(DamageWarning), Cache(path, on_damage="clear") as other:
+        other.expire()
+        other["a"] = 1
+        assert cache["a"] == 1 and len(cache) == 1
+    cache.close()
+
+
+@pytest.mark.parametrize("hurt", [spoil, cut])
+def test_damage_in_a_transaction_is_an_error_and_is_cleared_behind_it(tmp_path, hurt):
+    path = tmp_path / "x.bwc"
+    cache = filled(path, on_damage="clear")
+    with pytest.raises(CorruptError, match="when no transaction is open"), cache.transact():
+        cache["a"] = 1
+        hurt(path)
+        for number in range(100):
+            cache.get(number)
+        list(cache)
+    with pytest.warns(DamageWarning) as warned:
+        assert "a" not in cache and list(cache) == [] and cache.expire() == 0
+    assert len(warned) == 1
+    with cache.transact():
+        cache["a"] = 1
+    assert cache["a"] == 1 and len(cache) == 1
+    hurt(path)
+    with pytest.warns(DamageWarning):
+        if hurt is spoil:
+            list(cache)
+        with cache.transact():
+            cache["b"] = 1
+    assert len(cache) == 1
+    cache.close()
+
+
+def test_threads_that_meet_damage_together_are_warned_once_and_lose_nothing_new(tmp_path):
+    path = tmp_path / "x.bwc"
+    for _ in range(10):
+        with filled(path, on_damage="clear") as cache:
+            spoil(path)
+            begin, errors = threading.Barrier(6), []
+
+            def uses(name):
+                try:
+                    begin.wait()
+                    for number in range(100):
+                        cache.get(number)
+                        list(cache)
+                        cache[name, number] = number
+                    assert [cache[name, number] for number in range(100)] == list(range(100))
+                except BaseException as error:
+                    errors.append(error)
+
+            threads = [threading.Thread(target=uses, args=(name,)) for name in range(6)]
+            with pytest.warns(DamageWarning) as warned:
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+            # One may have set something, and lose it, before another one meets the damage.
+            assert len(warned) == 1 and all(isinstance(error, KeyError) for error in errors), errors
+
+
+def test_processes_that_meet_damage_go_on_with_one_file(tmp_path):
+    path = tmp_path / "x.bwc"
+    code = (
+        "import sys, warnings, bytewright\nwarnings.simplefilter('ignore')\n"
+        "c = bytewright.Cache(sys.argv[1], on_damage='clear')\nprint(c.get(5)[:7], flush=True)\nsys.stdin.readline()\n"
+        "list(c)\nc[sys.argv[2]] = 1\nprint('set', flush=True)\nsys.stdin.readline()\nprint(sorted(k for k in c if isinstance(k, str)), flush=True)"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    for _ in range(4):
+        with filled(path, on_damage="clear") as cache:
+            others = [subprocess.Popen([sys.executable, "-c", code, path, name], **pipes) for name in "abc"]
+
+            def told(word):
+                for other in others:
+                    assert other.stdout.readline().strip() == word
+
+            def go_on():
+                for other in others:
+                    print(file=other.stdin, flush=True)
+
+            told("value 5")
+            spoil(path)
+            go_on()
+            told("set")
+            go_on()
+            told("['a', 'b', 'c']")
+            assert [other.wait() for other in others] == [0, 0, 0]
+            for other in others:
+                other.stdin.close()
+                other.stdout.close()
+            assert sorted(key for key in cache) == ["a", "b", "c"]
+            cache.clear()
+
+
+def test_a_damaged_header_is_cleared_when_nobody_has_the_file(tmp_path):
+    path = tmp_path / "x.bwc"
+    filled(path).close()
+    content = path.read_bytes()
+    for changed in (content[:20] + b"\xff" * 108 + content[128:], content[:1000]):
+        path.write_bytes(changed)
+        with pytest.raises(bytewright.Error, match='on_damage "clear"'):
+            Cache(path)
+        with pytest.warns(DamageWarning) as warned, Cache(path, on_damage="clear") as cache:
+            cache["a"] = 1
+        assert len(warned) == 1 and warned[0].filename == __file__
+        with Cache(path, on_damage="clear") as cache:
+            assert list(cache) == ["a"]
+
+
+def test_damage_that_a_forked_child_meets_is_cleared_for_its_parent(tmp_path):
+    path = tmp_path / "x.bwc"
+    with filled(path, on_damage="clear") as cache:
+        spoil(path)
+        code = 1
+        child = os.fork()
+        if child == 0:
+            try:
+                with pytest.warns(DamageWarning):
+                    assert list(cache) == []
+                cache["child"] = 1
+                code = 0
+            finally:
+                os._exit(code)
+        assert os.waitpid(child, 0)[1] == 0
+        assert list(cache) == ["child"]

@@ -76,6 +76,15 @@ fn warn_of(py: Python<'_>, error: &Error) -> PyResult<()> {
     PyErr::warn(py, &class, &text, 1)
 }
 
+/// Warns of damage for which a cache was cleared.
+///
+/// # Errors
+/// The warning, where the program makes errors of such ones.
+#[cold]
+pub(crate) fn told_of_clearing(py: Python<'_>, error: &Error) -> PyResult<()> {
+    py.import(CLASSES)?.call_method1("warn_of_clearing", (error.to_string(),)).map(drop)
+}
+
 /// A `bytewright.ArgumentError`.
 pub(crate) fn argument(py: Python<'_>, message: impl Into<String>) -> PyErr {
     to_python(py, &Error::new(ErrorKind::Argument, message))

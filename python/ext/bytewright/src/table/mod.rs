@@ -3,6 +3,7 @@
 mod bulk;
 mod cache;
 mod cache_data;
+mod call_key;
 mod changes;
 mod cursor;
 mod host;
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytewright::host::Outcome;
-use bytewright::host::table::{Cost, TableContent, TableHandle};
+use bytewright::host::table::{Cost, OnDamage, TableContent, TableHandle};
 use bytewright::table::cache::Cache;
 use bytewright::table::file::{OpenOptions, TableKind};
 use bytewright::table::{self, BackupOptions, DumpFormat, Selection, StatField, ValueType};
@@ -98,11 +99,18 @@ impl Table {
     }
 
     /// The table of a cache, in memory or in a file.
-    fn of_cache(path: Option<PathBuf>, options: OpenOptions) -> PyResult<Table> {
-        let (lock, kind) = (TurnLock::default(), TableKind::Hashed);
+    fn of_cache(
+        py: Python<'_>,
+        path: Option<PathBuf>,
+        options: OpenOptions,
+        on_damage: OnDamage,
+    ) -> PyResult<Table> {
+        let lock = TurnLock::default();
         let handle = match &path {
-            Some(path) => open::open_with(&TableHost { lock: &lock }, path, kind, options)?,
-            None => TableHandle::in_memory(kind),
+            Some(path) => {
+                open::open_mending(py, &TableHost { lock: &lock }, path, options, on_damage)?
+            }
+            None => TableHandle::in_memory(TableKind::Hashed),
         };
         handle.set_values(Cache::VALUES);
         let strings = Strings::Bytes;
