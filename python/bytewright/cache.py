@@ -56,6 +56,10 @@ def _name_of(function):
     return f"{function.__module__}.{function.__qualname__}"
 
 
+def _reopened(cls, path, options):
+    return cls(path, **options)
+
+
 def _is_coroutine_function(function):
     return bool(getattr(getattr(function, "__code__", None), "co_flags", 0) & _CO_COROUTINE)
 
@@ -131,11 +135,11 @@ class Cache(OpenFile, _bytewright.CacheTable):
     With `pickle_key`, bytes that only the program knows, all other objects are kept, too: pickled, with a check by that key. What
     has no such check is refused before any of it is read.
 
+    A cache in a file can be pickled, unless it has a `pickle_key`: another process opens the file.
+
     Raises `OSError` where the file cannot be opened, `FormatError` where it is something else, and `LockError` where
     another process writes for longer than `timeout`.
     """
-
-    _no_pickle = "it may be a file; pickle its path"
 
     def __new__(cls, path=None, *, pickle_key=None, on_damage="raise", **options):
         sealed = None if pickle_key is None else _sealed(pickle_key)
@@ -145,10 +149,21 @@ class Cache(OpenFile, _bytewright.CacheTable):
         if path is not None:
             path = os.fspath(path)
             os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-        return super().__new__(cls, sealed, on_damage == "clear", path, **options)
+        self = super().__new__(cls, sealed, on_damage == "clear", path, **options)
+        # For another process that gets it pickled, wherever that is.
+        self._reopening = pickle_key, path and os.path.abspath(path), {"on_damage": on_damage, **options}
+        return self
 
     def __init__(self, path=None, *, pickle_key=None, on_damage="raise", **options):
         pass
+
+    def __reduce_ex__(self, _protocol):
+        pickle_key, path, options = self._reopening
+        if path is None:
+            raise TypeError("cannot pickle a Cache: it is in memory; pickle a dict of what it has")
+        if pickle_key is not None:
+            raise TypeError("cannot pickle a Cache: its pickle_key would be in the pickle; pickle its path")
+        return _reopened, (type(self), path, options)
 
     @property
     def path(self):

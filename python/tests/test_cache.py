@@ -321,8 +321,6 @@ def test_it_is_an_open_file(tmp_path):
     path = tmp_path / "new" / "folders" / "x.bwc"
     cache = Cache(path)
     assert repr(cache) == f"<Cache '{path}' of 0 entries>" and pathlib.Path(cache.path) == path
-    with pytest.raises(TypeError, match="cannot pickle a Cache"):
-        pickle.dumps(cache)
     cache.close()
     assert cache.closed and "(closed)" in repr(cache)
     with pytest.raises(ClosedError):
@@ -423,6 +421,116 @@ def test_a_folder_of_diskcache_is_taken_over(tmp_path):
     (tmp_path / "cache.db").write_text("none")
     with pytest.raises(FormatError, match="cache.db"):
         Cache.from_diskcache(tmp_path)
+
+
+def test_a_cache_in_a_file_is_pickled_for_another_process(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with Cache("x.bwc", count_limit=3, size_limit=2_000_000) as cache:
+        cache["a"] = [1]
+        pickled = pickle.dumps(cache)
+        monkeypatch.chdir("/")
+        with pickle.loads(pickled) as same:
+            assert type(same) is Cache and same["a"] == [1] and same.size_limit == 2_000_000
+            for number in range(10):
+                same[number] = number
+            assert len(cache) == 3
+        code = "import pickle, sys\nwith pickle.load(sys.stdin.buffer) as cache: print(cache[9])"
+        assert subprocess.run([sys.executable, "-c", code], input=pickled, capture_output=True, check=True).stdout == b"9\n"
+    with pytest.raises(TypeError, match="in memory"), Cache() as cache:
+        pickle.dumps(cache)
+    with pytest.raises(TypeError, match="pickle_key would be"), Cache(tmp_path / "y.bwc", pickle_key=b"0123456789abcdef") as cache:
+        pickle.dumps(cache)
+
+
+def test_values_are_read_from_files_and_given_as_files(cache, tmp_path):
+    path = tmp_path / "content"
+    path.write_bytes(b"first\nsecond")
+    with open(path, "rb") as file:
+        file.readline()
+        assert cache.set("rest", file, read=True) and not cache.add("rest", file, read=True) and cache.add("end", file, read=True)
+    assert cache["rest"] == b"second" and cache["end"] == b""
+    with cache.read("rest") as file:
+        assert file.read(3) == b"sec" and file.read() == b"ond"
+    cache.set("number", 5, tag="t")
+    file, tag = cache.get("rest", read=True, tag=True)
+    assert file.read() == b"second" and tag is None
+    assert cache.get("number", read=True) == 5 and cache.get("none", 7, read=True) == 7
+    with pytest.raises(KeyError):
+        cache.read("none")
+    with open(path) as text, pytest.raises(TypeError, match="reading bytes"):
+        cache.set("rest", text, read=True)
+    with pytest.raises(ZeroDivisionError):
+        cache.set("rest", type("Failing", (), {"read": lambda self: 1 // 0})(), read=True)
+    assert cache["rest"] == b"second"
+
+
+def test_methods_take_the_arguments_of_diskcache(cache):
+    soon = time.time() + 60
+    cache.set("a", 1, 60, False, "t", True)
+    cache.set("b", 2, retry=True)
+    (key, value), expire_time, tag = cache.peekitem(False, True, True, True)
+    assert (key, value, tag) == ("a", 1, "t") and abs(expire_time - soon) < 50
+    assert cache.peekitem(tag=True) == (("b", 2), None) and cache.peekitem(expire_time=True) == (("b", 2), None)
+    assert cache.get("a", None, False, False, True, True) == (1, "t") and cache.touch("b", 60, True) and cache.incr("b", 1, 0, True) == 3
+    assert cache.decr("b", retry=True) == 2 and cache.pop("b", retry=True) == 2 and cache.delete("b", retry=True) is False
+    assert cache.expire(soon - 30) == 0 and cache.expire(soon + 60, True) == 1
+    with cache.transact(retry=True):
+        cache["c"] = 1
+    assert cache.evict("none", retry=True) == 0 and cache.cull(retry=True) == 0 and cache.clear(retry=True) == 1
+    cache.stats(reset=True)
+    cache.get("a")
+    assert cache.stats(enable=False) == (0, 1)
+    cache.get("a")
+    assert cache.stats(True) == (0, 1)
+    cache.get("a")
+    assert cache.stats() == (0, 2)
+
+
+def test_one_caller_makes_a_result_anew_before_it_expires(cache):
+    calls, may_end = [], threading.Event()
+
+    @cache.memoize_stampede(expire=60, beta=10**9, ignore={"log"}, tag="t")
+    def slow(number, log=None):
+        calls.append(number)
+        if len(calls) == 2:
+            may_end.wait()
+        time.sleep(0.01)
+        return number * len(calls)
+
+    assert slow(2, log=1) == 2 and calls == [2]
+    # It is due at once, and made anew by a thread; all get what there is meanwhile.
+    assert [slow(2, log=2) for _ in range(5)] == [2] * 5
+    while len(calls) < 2:
+        time.sleep(0.001)
+    may_end.set()
+    while cache.get(slow.__cache_key__(2))[0] != 4:
+        time.sleep(0.001)
+    result, took = cache[slow.__cache_key__(2)]
+    assert result == 4 and took >= 0.01 and slow.__wrapped__(1) >= 3
+    assert cache.get(slow.__cache_key__(2), tag=True)[1] == "t" and cache.delete(slow.__cache_key__(2))
+
+    never = cache.memoize_stampede(60, beta=0)(lambda: calls.append("never"))
+    count = len(calls)
+    assert never() is None and [never() for _ in range(20)] == [None] * 20 and len(calls) == count + 1
+    with pytest.raises(TypeError, match=r"@cache\.memoize\(\)"):
+        cache.memoize_stampede(60, never)
+
+
+def test_a_task_makes_a_result_anew_before_it_expires(cache):
+    calls = []
+
+    @cache.memoize_stampede(expire=60, beta=10**9)
+    async def slow(number):
+        calls.append(number)
+        await asyncio.sleep(0.05)
+        return number * len(calls)
+
+    async def main():
+        first = await slow(2)
+        return first, await asyncio.gather(*(slow(2) for _ in range(4)))
+
+    first, later = asyncio.run(main())
+    assert first == 2 and sorted(later) == [2, 2, 2, 4] and calls == [2, 2]
 
 
 #: First byte of a file that is not of its header, and not of what processes share.

@@ -42,8 +42,8 @@ class Checks(ast.NodeTransformer):
 
 def lacks_a_peer(source):
     """Returns true if an example imports an absent library; other tests of the newest environment need these, too."""
-    imported = set(re.findall(r"^import (\w+)", source, re.M))
-    return any(importlib.util.find_spec(name) is None for name in imported & {"duckdb", "polars"})
+    imported = set(re.findall(r"^(?:import|from) (\w+)", source, re.M))
+    return any(importlib.util.find_spec(name) is None for name in imported & {"django", "duckdb", "flask", "polars"})
 
 
 def check(expected, found):

@@ -415,6 +415,8 @@ class UseACache(Operation):
             del cache[key]
         double = cache.memoize(key, expire=60)(lambda number: number * 2)
         found += [double(4), double(4), cache.delete(double.__cache_key__(4)), cache.peekitem(last=False)]
+        triple = cache.memoize_stampede(60, key, beta=0)(lambda number: number * 3)
+        found += [triple(4), triple(4), cache.delete(triple.__cache_key__(4)), cache.read("first")]
         cache.sync()
         return found, sum(known in ENTRIES for known in cache), cache.check() >= len(ENTRIES)
 
@@ -1022,7 +1024,7 @@ METHODS = {
     "close a table": ["Table.close"],
     "use a cache": [
         *(f"Cache.{name}" for name in ("set", "add", "get", "pop", "delete", "touch", "incr", "decr", "evict", "cull", "expire", "clear")),
-        *(f"Cache.{name}" for name in ("transact", "memoize", "peekitem", "iterkeys", "check", "sync", "close", "from_diskcache")),
+        *(f"Cache.{name}" for name in ("transact", "memoize", "memoize_stampede", "peekitem", "iterkeys", "read", "check", "sync", "close", "from_diskcache")),
     ],
     "run a transaction of a store": ["pstore.open", *(f"pstore.Store.{name}" for name in ("close", "get", "items", "keys", "values"))],
     # Live capture needs rights of its own: python/tests/test_live.py interrupts it.
