@@ -14,6 +14,7 @@ mod generate;
 #[path = "../simulated_disk/mod.rs"]
 mod simulated_disk;
 
+mod anew;
 mod basics;
 mod changes;
 mod compaction;

@@ -83,17 +83,15 @@ pub(super) fn join_readers(log: &Log) -> Option<Sharing> {
         return None;
     }
     let map = Arc::new(PageMap::of_file(file.try_clone().ok()?, true).ok()?);
-    let mut is_used = false;
     let attachment =
         Attachment::join(file.try_clone().ok()?, Arc::new(AreaMap(map)), |found, words| {
-            is_used =
-                found == FoundArea::Used && TableState::of(words).is_of(log.header.identity());
-            Ok(())
+            match found == FoundArea::Used && TableState::of(words).is_of(log.header.identity()) {
+                true => Ok(()),
+                // It is left as it is: nothing could be read of it.
+                false => Err(needs_writer()),
+            }
         });
-    attachment
-        .ok()
-        .filter(|_| is_used)
-        .map(|attachment| Sharing::attached(attachment, state::is_settled))
+    attachment.ok().map(|attachment| Sharing::attached(attachment, state::is_settled))
 }
 
 /// Returns true if an error of joining those who share the file is none of the table.
