@@ -18,7 +18,7 @@ import os
 from collections.abc import Iterable
 
 from . import _bytewright
-from ._errors import ArgumentError, CorruptError
+from ._errors import ArgumentError, ClosedError, CorruptError
 from ._open_file import OpenFile
 
 #: Bytes of the check in front of what is pickled: HMAC-SHA-256.
@@ -114,7 +114,12 @@ class _Block:
         return self._block.__exit__(*error)
 
     async def __aenter__(self):
-        await self._block.__aenter__()
+        seen = self._cache._clearings
+        try:
+            await self._block.__aenter__()
+        except CorruptError as error:
+            self._cache._clear(error, seen)
+            await self._block.__aenter__()
         return self._cache
 
     async def __aexit__(self, *error):
@@ -186,7 +191,7 @@ class Cache(OpenFile, _bytewright.CacheTable):
 
     def sync(self):
         """Returns when everything set so far will survive a power cut."""
-        self._table.sync()
+        self._mended(self._table.sync)
 
     def __repr__(self):
         where = f" {os.fspath(self.path)!r}" if self.path else ""
@@ -332,24 +337,32 @@ class Cache(OpenFile, _bytewright.CacheTable):
                 return result
 
             def found(key):
-                """The result, or `_MISSING`, and True if this caller is to make it anew."""
+                """The result, or `_MISSING`, and True if this caller is to make it anew, which is marked until then."""
                 pair, expire_time = self.get(key, _MISSING, expire_time=True)
-                if pair is _MISSING:
-                    return _MISSING, True
+                if pair is _MISSING or expire_time is None:
+                    return _MISSING if pair is _MISSING else pair[0], False
                 result, took = pair
-                early = -took * beta * math.log(1 - random.random())
-                is_early = expire_time is not None and time.time() + early >= expire_time
-                return result, is_early and self.add(f"{key} is made anew", None, took)
+                left = expire_time - time.time()
+                is_early = -took * beta * math.log(1 - random.random()) >= left
+                # A caller that dies leaves it to those who miss the result.
+                return result, is_early and self.add(marker_of(key), None, left)
+
+            def marker_of(key):
+                return f"{key} is made anew"
 
             if _is_coroutine_function(function):
 
                 async def wrapper(*args, **kwargs):
                     key = key_of(*args, **kwargs)
                     result, is_due = found(key)
-                    if is_due:
+                    if result is not _MISSING and not is_due:
+                        return result
+                    try:
                         began = time.time()
-                        result = kept(key, await function(*args, **kwargs), began)
-                    return result
+                        return kept(key, await function(*args, **kwargs), began)
+                    finally:
+                        if is_due:
+                            self.delete(marker_of(key))
 
             else:
 
@@ -361,12 +374,22 @@ class Cache(OpenFile, _bytewright.CacheTable):
                         began = time.time()
                         return kept(key, function(*args, **kwargs), began)
 
+                    def make_anew():
+                        try:
+                            make()
+                        except ClosedError:
+                            # The program has no use for it any more.
+                            return
+                        finally:
+                            if not self.closed:
+                                self.delete(marker_of(key))
+
                     if result is _MISSING:
                         return make()
                     if is_due:
                         import threading
 
-                        threading.Thread(target=make, name="bytewright-stampede", daemon=True).start()
+                        threading.Thread(target=make_anew, name="bytewright-stampede", daemon=True).start()
                     return result
 
             return _memoized(wrapper, function, key_of)

@@ -494,26 +494,54 @@ def test_one_caller_makes_a_result_anew_before_it_expires(cache):
         calls.append(number)
         if len(calls) == 2:
             may_end.wait()
+        if len(calls) == 3:
+            raise ZeroDivisionError
         time.sleep(0.01)
         return number * len(calls)
 
+    def thread():
+        return [one for one in threading.enumerate() if one.name == "bytewright-stampede"]
+
     assert slow(2, log=1) == 2 and calls == [2]
-    # It is due at once, and made anew by a thread; all get what there is meanwhile.
-    assert [slow(2, log=2) for _ in range(5)] == [2] * 5
-    while len(calls) < 2:
-        time.sleep(0.001)
+    # It is due at once, and made anew by one thread; all get what there is meanwhile.
+    assert [slow(2, log=2) for _ in range(5)] == [2] * 5 and len(thread()) == 1
     may_end.set()
-    while cache.get(slow.__cache_key__(2))[0] != 4:
-        time.sleep(0.001)
+    thread()[0].join()
     result, took = cache[slow.__cache_key__(2)]
-    assert result == 4 and took >= 0.01 and slow.__wrapped__(1) >= 3
-    assert cache.get(slow.__cache_key__(2), tag=True)[1] == "t" and cache.delete(slow.__cache_key__(2))
+    assert result == 4 and took >= 0.01 and calls == [2, 2]
+    assert cache.get(slow.__cache_key__(2), tag=True)[1] == "t" and len(cache) == 1
+    # One that fails leaves what there is, and the next caller tries again.
+    failed, threading.excepthook = threading.excepthook, lambda told: calls.append(told.exc_type)
+    try:
+        assert slow(2) == 4
+        for one in thread():
+            one.join()
+    finally:
+        threading.excepthook = failed
+    assert calls == [2, 2, 2, ZeroDivisionError] and len(cache) == 1
 
     never = cache.memoize_stampede(60, beta=0)(lambda: calls.append("never"))
-    count = len(calls)
-    assert never() is None and [never() for _ in range(20)] == [None] * 20 and len(calls) == count + 1
+    assert [never() for _ in range(20)] == [None] * 20 and calls.count("never") == 1
+    always = cache.memoize_stampede(None, "always", beta=10**9)(lambda: calls.append("always"))
+    assert [always() for _ in range(20)] == [None] * 20 and calls.count("always") == 1
     with pytest.raises(TypeError, match=r"@cache\.memoize\(\)"):
         cache.memoize_stampede(60, never)
+
+
+def test_a_cache_that_is_closed_while_a_result_is_made_anew_is_no_error():
+    cache, may_end, calls = Cache(), threading.Event(), []
+
+    def waits():
+        calls.append(may_end.wait() if calls else 0)
+        time.sleep(0.001)
+
+    waits = cache.memoize_stampede(60, "waits", beta=10**9)(waits)
+    waits()
+    waits()
+    (thread,) = (one for one in threading.enumerate() if one.name == "bytewright-stampede")
+    cache.close()
+    may_end.set()
+    thread.join()
 
 
 def test_a_task_makes_a_result_anew_before_it_expires(cache):
@@ -603,7 +631,7 @@ def test_damage_that_is_not_to_be_cleared_is_an_error_that_says_what_to_do(tmp_p
     hurt(path)
     with pytest.raises(CorruptError, match='delete the file, or open it with on_damage "clear"') as raised:
         MEETINGS[meeting][0](cache)
-        # What it gave was not damaged.
+        # Some of it was not damaged.
         list(cache)
     assert raised.value.file == str(path)
     with pytest.warns(DamageWarning), Cache(path, on_damage="clear") as other:
@@ -636,7 +664,23 @@ def test_damage_in_a_transaction_is_an_error_and_is_cleared_behind_it(tmp_path, 
         with cache.transact():
             cache["b"] = 1
     assert len(cache) == 1
+
+    async def main():
+        async with cache.transact():
+            cache["c"] = 1
+
+    os.truncate(path, LOG_START + 100)
+    with pytest.warns(DamageWarning) as warned:
+        asyncio.run(main())
+    assert list(cache) == ["c"] and len(warned) == 1
+    os.truncate(path, LOG_START + 100)
+    with pytest.warns(DamageWarning) as warned:
+        cache.sync()
+    assert list(cache) == [] and len(warned) == 1
+    os.truncate(path, LOG_START + 100)
+    # Who opens it next clears it.
     cache.close()
+    assert cache.closed
 
 
 def test_threads_that_meet_damage_together_are_warned_once_and_lose_nothing_new(tmp_path):

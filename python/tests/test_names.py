@@ -8,8 +8,8 @@ import re
 
 import bytewright
 
-#: Modules for those who have polars, and Spark.
-OPTIONAL = {"polars", "spark"}
+#: Modules for those who have polars, Spark, Django, cachelib, and Flask-Caching.
+OPTIONAL = {"polars", "spark", "django", "cachelib", "flask_caching"}
 PAGE = (pathlib.Path(__file__).parents[2] / "docs/names.md").read_text()
 NAMES = set(re.findall(r"`bytewright\.([\w.]+)`", PAGE))
 #: Classes that have names of others, too.

@@ -25,12 +25,14 @@ pub(super) struct Clearings(AtomicU64);
 
 impl<C: Clone> TableHandle<C> {
     /// Returns the number of times that this handle has gone on with an empty table in the place of a damaged one.
+    #[inline]
     pub fn clearings(&self) -> u64 {
         self.clearings.0.load(Relaxed)
     }
 
     /// Does `work` with the table. Damage that it meets is an error that says what can be done, or has `told` called, once for
     /// all who meet it, when the table was cleared; then `work` is done with the empty one.
+    #[inline]
     pub fn mending<H: TurnHost<Caller = C>, R>(
         &self,
         host: &H,
@@ -41,12 +43,25 @@ impl<C: Clone> TableHandle<C> {
         let seen = self.clearings();
         match work() {
             Err(Failure::Core(error)) if is_damage(error.kind()) => {
-                if self.clear_damage(host, on_damage, seen, &error)? {
-                    told(&error).map_err(Failure::Host)?;
-                }
+                self.clear_and_tell(host, on_damage, seen, &error, told)?;
                 work()
             }
             done => done,
+        }
+    }
+
+    #[cold]
+    fn clear_and_tell<H: TurnHost<Caller = C>>(
+        &self,
+        host: &H,
+        on_damage: OnDamage,
+        seen: u64,
+        error: &Error,
+        told: impl FnOnce(&Error) -> std::result::Result<(), H::Error>,
+    ) -> Outcome<(), H> {
+        match self.clear_damage(host, on_damage, seen, error)? {
+            true => told(error).map_err(Failure::Host),
+            false => Ok(()),
         }
     }
 
