@@ -283,7 +283,6 @@ def test_a_writer_that_takes_long_costs_cachelib_a_value_and_no_error(plain, tmp
 FLASK = {
     "in a folder": {"CACHE_TYPE": "bytewright.flask_caching.BytewrightCache", "CACHE_DIR": "folder"},
     "in a file": {"CACHE_TYPE": "bytewright.flask_caching.BytewrightCache", "CACHE_ARGS": ["folder/cache.bwc"], "CACHE_OPTIONS": {"count_limit": 9}},
-    "of cachelib": {"CACHE_TYPE": "bytewright.cachelib.BytewrightCache", "CACHE_ARGS": ["folder/cache.bwc"]},
 }
 
 
