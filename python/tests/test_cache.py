@@ -645,7 +645,7 @@ def test_damage_that_is_not_to_be_cleared_is_an_error_that_says_what_to_do(tmp_p
 def test_damage_in_a_transaction_is_an_error_and_is_cleared_behind_it(tmp_path, hurt):
     path = tmp_path / "x.bwc"
     cache = filled(path, on_damage="clear")
-    with pytest.raises(CorruptError, match="when no transaction is open"), cache.transact():
+    with pytest.raises(CorruptError, match="cannot be cleared: .*no open transaction"), cache.transact():
         cache["a"] = 1
         hurt(path)
         for number in range(100):
@@ -681,6 +681,21 @@ def test_damage_in_a_transaction_is_an_error_and_is_cleared_behind_it(tmp_path, 
     # Who opens it next clears it.
     cache.close()
     assert cache.closed
+
+
+def test_a_cache_that_is_only_read_is_not_cleared(tmp_path):
+    path = tmp_path / "x.bwc"
+    with filled(path, on_damage="clear"), Cache(path, read_only=True, on_damage="clear") as reader:
+        assert reader[5] == "value 5" * 20
+        spoil(path)
+        for act in (list, lambda cache: [cache.get(number) for number in range(100)]):
+            with pytest.raises(CorruptError, match="cannot be cleared: .*read_only"):
+                act(reader)
+    closed = tmp_path / "y.bwc"
+    filled(closed).close()
+    cut(closed)
+    with pytest.raises(CorruptError, match="on_damage"):
+        Cache(closed, read_only=True, on_damage="clear")
 
 
 def test_threads_that_meet_damage_together_are_warned_once_and_lose_nothing_new(tmp_path):

@@ -86,9 +86,6 @@ impl<C: Clone> TableHandle<C> {
             Ok(begun)
         });
         begun.map_err(|failure| match failure {
-            Failure::Core(why) if why.kind() == ErrorKind::Argument => {
-                advised(error, "it is cleared when no transaction is open").into()
-            }
             Failure::Core(why) => advised(error, &format!("it cannot be cleared: {why}")).into(),
             host => host,
         })
