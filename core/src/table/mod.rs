@@ -208,10 +208,11 @@ pub trait Table: Send {
     /// Frees all space of deleted and overwritten entries, however long that takes.
     fn compact(&mut self) -> Result<()>;
 
-    /// Puts an empty table in the place of one that is damaged, of which nothing is read, and returns true; false if another
-    /// process has done so already. All who have the file open go on with the new one. [`ErrorKind::Argument`] in a
+    /// Puts an empty table in the place of one that is damaged, and returns true; false if another process has done so already, or,
+    /// unless `even_whole`, all of it can be read. All who have the file open go on with the new one. [`ErrorKind::Argument`] in a
     /// transaction, and for what is no hashed table in a file.
-    fn start_anew(&mut self) -> Result<bool> {
+    fn start_anew(&mut self, even_whole: bool) -> Result<bool> {
+        let _ = even_whole;
         let message = "expected a hashed table in a file to be replaced, found another one";
         Err(Error::new(ErrorKind::Argument, message))
     }

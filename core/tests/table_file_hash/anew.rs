@@ -61,10 +61,10 @@ fn an_empty_table_takes_the_place_of_a_damaged_one_for_all_who_have_it_open() {
         let reader = HashTable::open(&path, READ).unwrap();
         let snapshot = table.snapshot().unwrap();
         hurt(&path);
-        assert!(table.start_anew().unwrap());
+        assert!(table.start_anew(false).unwrap());
         table.put(b"a", b"1").unwrap();
         // Another one, that has met the damage, too, does not begin again.
-        assert!(!other.start_anew().unwrap());
+        assert!(!other.start_anew(false).unwrap());
         assert_eq!(get(&other, b"a").as_deref(), Some(&b"1"[..]));
         other.put(b"b", b"2").unwrap();
         if number == 0 {
@@ -87,20 +87,20 @@ fn a_table_is_not_begun_anew_in_a_transaction_or_by_who_only_reads() {
     let mut table = HashTable::open(&path, CREATE).unwrap();
     fill(&mut table);
     table.begin().unwrap();
-    assert_eq!(kind(table.start_anew()), ErrorKind::Argument);
+    assert_eq!(kind(table.start_anew(false)), ErrorKind::Argument);
     table.abort().unwrap();
     table.take_turn(None).unwrap();
-    assert_eq!(kind(table.start_anew()), ErrorKind::Argument);
+    assert_eq!(kind(table.start_anew(false)), ErrorKind::Argument);
     table.give_turn_back();
-    assert_eq!(kind(HashTable::open(&path, READ).unwrap().start_anew()), ErrorKind::Argument);
+    assert_eq!(kind(HashTable::open(&path, READ).unwrap().start_anew(false)), ErrorKind::Argument);
     let mut other = HashTable::open(&path, WRITE).unwrap();
     other.begin().unwrap();
     // Another one writes.
-    assert_eq!(kind(table.start_anew()), ErrorKind::Lock);
+    assert_eq!(kind(table.start_anew(false)), ErrorKind::Lock);
     other.abort().unwrap();
     assert_eq!(table.len().unwrap(), 200);
     let mut memory = bytewright::table::memory::HashTable::new();
-    assert_eq!(kind(memory.start_anew()), ErrorKind::Argument);
+    assert_eq!(kind(memory.start_anew(false)), ErrorKind::Argument);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_write_that_found_damage_does_not_keep_a_table_from_being_begun_anew() {
     cut_file(&path);
     assert_eq!(kind(table.sync()), ErrorKind::Corrupt);
     assert_eq!(kind(table.put(b"a", b"1")), ErrorKind::Corrupt);
-    assert!(table.start_anew().unwrap());
+    assert!(table.start_anew(false).unwrap());
     table.put(b"a", b"1").unwrap();
     table.sync().unwrap();
     assert_eq!(table.len().unwrap(), 1);
@@ -122,7 +122,7 @@ fn a_forked_child_begins_the_table_of_its_parent_anew() {
     let path = path("anew_forked");
     let mut table = HashTable::open(&path, CREATE).unwrap();
     fill(&mut table);
-    let mut child = || table.start_anew().unwrap() && table.put(b"child", b"1").is_ok();
+    let mut child = || table.start_anew(true).unwrap() && table.put(b"child", b"1").is_ok();
     assert!(in_child(&mut child));
     assert_eq!((table.len().unwrap(), get(&table, b"child").as_deref()), (1, Some(&b"1"[..])));
 }
@@ -132,7 +132,7 @@ fn a_forked_child_begins_the_table_of_its_parent_anew() {
 fn dies_when_the_empty_table_has_the_name() {
     let Some(path) = std::env::var_os("BYTEWRIGHT_BEGINS_ANEW") else { return };
     let dies = Moments { published: || std::process::abort(), ..Moments::NONE };
-    let _ = WatchedDirectory::open(Path::new(&path), dies, BESIDE).start_anew();
+    let _ = WatchedDirectory::open(Path::new(&path), dies, BESIDE).start_anew(true);
 }
 
 #[test]
@@ -165,11 +165,11 @@ fn a_disk_that_fails_leaves_the_damaged_table_or_an_empty_one() {
             fill(&mut table);
             let calls = disk.calls();
             disk.fail(calls + nth..calls + nth + 1, failure);
-            let begun = table.start_anew();
+            let begun = table.start_anew(true);
             let is_over = disk.calls() <= calls + nth;
             // What failed is tried again.
             if begun.is_err() {
-                table.start_anew().unwrap();
+                table.start_anew(true).unwrap();
             }
             assert_eq!(table.len().unwrap(), 0, "{failure:?} at {nth}");
             if is_over {
@@ -190,7 +190,7 @@ fn a_power_cut_leaves_the_damaged_table_or_an_empty_one() {
         fill(&mut table);
         table.sync().unwrap();
         let before = disk.calls();
-        table.start_anew().unwrap();
+        table.start_anew(true).unwrap();
         table.sync().unwrap();
         for call in before..=disk.calls() {
             let left = open_on(&disk.cut(call, seed), WRITE).unwrap().len().unwrap();

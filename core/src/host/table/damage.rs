@@ -43,34 +43,44 @@ impl<C: Clone> TableHandle<C> {
         let seen = self.clearings();
         match work() {
             Err(Failure::Core(error)) if is_damage(error.kind()) => {
-                self.clear_and_tell(host, on_damage, seen, &error, told)?;
-                work()
+                self.mend(host, on_damage, seen, error, told, work)
             }
             done => done,
         }
     }
 
+    /// Clears the table, and does `work` again; where that meets damage, too, which is not in the file, once more.
     #[cold]
-    fn clear_and_tell<H: TurnHost<Caller = C>>(
+    fn mend<H: TurnHost<Caller = C>, R>(
         &self,
         host: &H,
         on_damage: OnDamage,
-        seen: u64,
-        error: &Error,
+        mut seen: u64,
+        mut error: Error,
         told: impl FnOnce(&Error) -> std::result::Result<(), H::Error>,
-    ) -> Outcome<(), H> {
-        match self.clear_damage(host, on_damage, seen, error)? {
-            true => told(error).map_err(Failure::Host),
-            false => Ok(()),
+        mut work: impl FnMut() -> Outcome<R, H>,
+    ) -> Outcome<R, H> {
+        for even_whole in [false, true] {
+            if self.clear_damage(host, on_damage, (seen, even_whole), &error)? {
+                told(&error).map_err(Failure::Host)?;
+                return work();
+            }
+            seen = self.clearings();
+            match work() {
+                Err(Failure::Core(again)) if is_damage(again.kind()) => error = again,
+                done => return done,
+            }
         }
+        Err(error.into())
     }
 
-    /// Goes on with an empty table after `error`, unless that was done since there were `seen` clearings. Returns true if it did.
+    /// Goes on with an empty table after `error`, unless that was done since there were `seen` clearings, or, if it is not to be
+    /// `even_whole`, the file is not damaged (any more). Returns true if it did.
     pub fn clear_damage<H: TurnHost<Caller = C>>(
         &self,
         host: &H,
         on_damage: OnDamage,
-        seen: u64,
+        (seen, even_whole): (u64, bool),
         error: &Error,
     ) -> Outcome<bool, H> {
         if on_damage == OnDamage::Raise {
@@ -81,7 +91,7 @@ impl<C: Clone> TableHandle<C> {
             if clearings.load(Relaxed) != seen {
                 return Ok(false);
             }
-            let begun = content.table_mut()?.start_anew()?;
+            let begun = content.table_mut()?.start_anew(even_whole)?;
             clearings.fetch_add(1, Relaxed);
             Ok(begun)
         });

@@ -1,6 +1,6 @@
 //! Puts an empty file in the place of a damaged one, for those who can make its entries again.
 //!
-//! Nothing of the damaged log is read. All who have the file open go on with the new one at their next call, as after a
+//! All who have the file open go on with the new one at their next call, as after a
 //! compaction: a mark in the old file tells them.
 
 use std::path::Path;
@@ -26,8 +26,9 @@ use crate::table::file::sharing::{AreaMap, Sharing};
 const PAUSE: Duration = Duration::from_millis(2);
 
 impl Engine {
-    /// Goes on with an empty file, which takes the place of this one; false if another process has put one there already.
-    pub(super) fn start_anew(&mut self) -> Result<bool> {
+    /// Goes on with an empty file, which takes the place of this one; false if another process has put one there already, or,
+    /// unless `even_whole`, this one is not damaged.
+    pub(super) fn start_anew(&mut self, even_whole: bool) -> Result<bool> {
         if !matches!(self.access, TableAccess::Failed(ErrorKind::Corrupt, _)) {
             self.check_writable()?;
         }
@@ -38,18 +39,24 @@ impl Engine {
         }
         self.abandon_compaction();
         self.leave_turn();
-        let begun = self.start_anew_at_once().map_err(|error| error.in_file(&self.name))?;
+        let begun =
+            self.start_anew_at_once(even_whole).map_err(|error| error.in_file(&self.name))?;
         self.access = TableAccess::Write;
         Ok(begun)
     }
 
-    fn start_anew_at_once(&mut self) -> Result<bool> {
+    fn start_anew_at_once(&mut self, even_whole: bool) -> Result<bool> {
         let file = self.file()?.clone();
         let turns = DamagedTurns::take(&file.sharing, self.options.timeout)?;
         // The mark may be damaged, too.
         if self.is_left()? || self.files.is_named_otherwise(&file.log)? {
             drop(turns);
             return self.reopen().map(|()| false);
+        }
+        // The damage may have been met in a file that another process has replaced since, whose entries are in this one.
+        let found = FoundFile { files: &self.files, name: &self.name, verifies: true };
+        if !even_whole && !found.is_damaged()? {
+            return Ok(false);
         }
         let next = replace(&self.files, &file.log, Some(&file.sharing))?;
         drop(turns);
@@ -140,17 +147,29 @@ impl DamagedFile {
     }
 
     fn replace_if_damaged(&self, log: &Log, sharing: Option<&Sharing>) -> Result<bool> {
-        if self.files.is_named_otherwise(log)? || !self.is_damaged()? {
+        let Self { files, name, options } = self;
+        let found = FoundFile { files, name, verifies: options.verify };
+        if files.is_named_otherwise(log)? || !found.is_damaged()? {
             return Ok(false);
         }
-        replace(&self.files, log, sharing).map(|_| true)
+        replace(files, log, sharing).map(|_| true)
     }
+}
 
-    /// Returns true if the file that has the name now cannot be opened. It may have been replaced since somebody tried to.
+/// File that has the name now. It may have been replaced since somebody met damage.
+struct FoundFile<'f> {
+    files: &'f HashTableFiles,
+    name: &'f Arc<str>,
+    /// All of it is read, and not only as much as opening needs.
+    verifies: bool,
+}
+
+impl FoundFile<'_> {
+    /// Returns true if it cannot be opened because it is damaged.
     fn is_damaged(&self) -> Result<bool> {
         let open = self.files.directory.open(&self.files.name, StorageMode::Join, Duration::ZERO);
-        let usage = FileUse { verifies: self.options.verify, ..FileUse::default() };
-        match open.and_then(|storage| opening::open(storage, &self.name, usage)) {
+        let usage = FileUse { verifies: self.verifies, ..FileUse::default() };
+        match open.and_then(|storage| opening::open(storage, self.name, usage)) {
             Ok(_) => Ok(false),
             Err(error) => match error.kind() {
                 ErrorKind::Corrupt | ErrorKind::Truncated { .. } => Ok(true),

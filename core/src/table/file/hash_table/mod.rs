@@ -330,12 +330,12 @@ impl Table for HashTable {
         self.changed()?.compact()
     }
 
-    fn start_anew(&mut self) -> Result<bool> {
+    fn start_anew(&mut self, even_whole: bool) -> Result<bool> {
         let engine = self.engine.get_mut();
         match engine.process.is_here() {
-            true => engine.start_anew(),
+            true => engine.start_anew(even_whole),
             // It opens the file anew, or finds damage there.
-            false => engine.refresh().and_then(|()| engine.start_anew()),
+            false => engine.refresh().and_then(|()| engine.start_anew(even_whole)),
         }
     }
 

@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytewright::host::table::{Cost, OnDamage, TableContent};
 use bytewright::options::NamedOptions;
 use bytewright::table;
 use bytewright::table::cache::{Cache, CacheData, CacheEntry, CacheKind, CacheOptions};
-use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyFrozenSet, PyTuple};
 
@@ -79,7 +78,7 @@ impl CacheTable {
     /// Finds the entry of a key of the table.
     #[inline]
     fn find_key(&self, py: Python<'_>, key: &[u8]) -> PyResult<Option<FoundObject>> {
-        let (now, mut found) = (now(), None);
+        let (now, mut found) = (Cache::now(), None);
         self.look(py, |content| {
             let note = &mut |entry: CacheEntry<'_>| found = Some(FoundObject::of(py, &entry));
             self.cache.get(content.table()?, key, now, note)
@@ -136,8 +135,8 @@ impl CacheTable {
         let content = if read { Some(content_of(value)?) } else { None };
         let value = self.forms.bytes(content.as_ref().unwrap_or(value), "value")?;
         let tag = tag.map(|tag| self.forms.bytes(tag, "tag")).transpose()?;
-        let (value, tag, now) = (value.data(), tag.as_ref().map(|tag| tag.data()), now());
-        let entry = CacheEntry { value, expires_at: expiry(now, expire)?, tag };
+        let (value, tag, now) = (value.data(), tag.as_ref().map(|tag| tag.data()), Cache::now());
+        let entry = CacheEntry { value, expires_at: expires_at(py, now, expire)?, tag };
         self.change(py, value.bytes.len(), |cache, table| match only_new {
             true => cache.add(table, &key, entry, now),
             false => cache.set(table, &key, entry, now).map(|()| true),
@@ -196,8 +195,9 @@ impl CacheTable {
     fn _clear_damage(&self, py: Python<'_>, seen: u64, message: &str) -> PyResult<()> {
         let error = bytewright::Error::new(bytewright::ErrorKind::Corrupt, message);
         let table = self.table.get();
-        let cleared = table
-            .run(py, |handle, host| handle.clear_damage(host, self.on_damage, seen, &error))?;
+        let cleared = table.run(py, |handle, host| {
+            handle.clear_damage(host, self.on_damage, (seen, false), &error)
+        })?;
         if cleared { told_of_clearing(py, &error) } else { Ok(()) }
     }
 
@@ -206,7 +206,7 @@ impl CacheTable {
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let (key, now) = (self.forms.bytes(key, "key")?.data().to_key(), now());
+        let (key, now) = (self.forms.bytes(key, "key")?.data().to_key(), Cache::now());
         self.look(py, |content| self.cache.contains(content.table()?, &key, now))
     }
 
@@ -301,8 +301,8 @@ impl CacheTable {
         retry: bool,
     ) -> PyResult<bool> {
         let _ = retry;
-        let (key, now) = (self.forms.bytes(key, "key")?.data().to_key(), now());
-        let expires_at = expiry(now, expire)?;
+        let (key, now) = (self.forms.bytes(key, "key")?.data().to_key(), Cache::now());
+        let expires_at = expires_at(py, now, expire)?;
         self.change(py, 0, |cache, table| cache.touch(table, &key, expires_at, now))
     }
 
@@ -321,7 +321,7 @@ impl CacheTable {
         retry: bool,
     ) -> PyResult<i64> {
         let _ = retry;
-        let (bytes, now) = (self.forms.bytes(key, "key")?.data().to_key(), now());
+        let (bytes, now) = (self.forms.bytes(key, "key")?.data().to_key(), Cache::now());
         let sum =
             self.change(py, 0, |cache, table| cache.increment(table, &bytes, delta, default, now))?;
         sum.ok_or_else(|| PyKeyError::new_err((key.clone().unbind(),)))
@@ -339,7 +339,7 @@ impl CacheTable {
         retry: bool,
     ) -> PyResult<Py<PyAny>> {
         let _ = retry;
-        let (key, now) = (self.forms.bytes(key, "key")?.data().to_key(), now());
+        let (key, now) = (self.forms.bytes(key, "key")?.data().to_key(), Cache::now());
         let taken = self.change(py, 0, |cache, table| {
             let mut taken = None;
             cache.take(table, &key, now, &mut |entry| taken = Some(entry.to_value()))?;
@@ -356,7 +356,7 @@ impl CacheTable {
     #[pyo3(signature = (key, retry = false))]
     fn delete(&self, py: Python<'_>, key: &Bound<'_, PyAny>, retry: bool) -> PyResult<bool> {
         let _ = retry;
-        let (key, now) = (self.forms.bytes(key, "key")?.data().to_key(), now());
+        let (key, now) = (self.forms.bytes(key, "key")?.data().to_key(), Cache::now());
         self.change(py, 0, |cache, table| cache.take(table, &key, now, &mut |_| ()))
     }
 
@@ -364,7 +364,7 @@ impl CacheTable {
     #[pyo3(signature = (now = None, retry = false))]
     fn expire(&self, py: Python<'_>, now: Option<f64>, retry: bool) -> PyResult<u64> {
         let _ = retry;
-        let now = now.map_or_else(self::now, |seconds| (seconds * 1000.0) as u64);
+        let now = now.map_or_else(Cache::now, |seconds| (seconds * 1000.0) as u64);
         self.change(py, usize::MAX, |cache, table| cache.expire(table, now))
     }
 
@@ -381,7 +381,7 @@ impl CacheTable {
     #[pyo3(signature = (retry = false))]
     fn cull(&self, py: Python<'_>, retry: bool) -> PyResult<u64> {
         let _ = retry;
-        let now = now();
+        let now = Cache::now();
         self.change(py, usize::MAX, |cache, table| cache.cull(table, now))
     }
 
@@ -389,10 +389,7 @@ impl CacheTable {
     #[pyo3(signature = (retry = false))]
     fn clear(&self, py: Python<'_>, retry: bool) -> PyResult<u64> {
         let _ = retry;
-        self.change(py, usize::MAX, |_, table| {
-            let count = table.len()?;
-            table.clear().map(|()| count)
-        })
+        self.change(py, usize::MAX, |cache, table| cache.clear(table))
     }
 
     /// Returns the number of look-ups that this object has found an entry for, and of the others; with `reset` both are 0
@@ -455,7 +452,7 @@ impl CacheTable {
         value: &[u8],
         default: Py<PyAny>,
     ) -> PyResult<Py<PyAny>> {
-        match raised(py, CacheEntry::of_value(value))?.counts(now()) {
+        match raised(py, CacheEntry::of_value(value))?.counts(Cache::now()) {
             true => self.forms.object_of_key(py, key),
             false => Ok(default),
         }
@@ -474,21 +471,8 @@ fn content_of<'py>(file: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     }
 }
 
-/// The time in milliseconds since 1970.
-#[inline]
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
 /// The time at which what is set now expires, after so many seconds.
 #[inline]
-fn expiry(now: u64, seconds: Option<f64>) -> PyResult<Option<u64>> {
-    match seconds {
-        Some(seconds) if seconds.is_nan() => {
-            Err(PyValueError::new_err("expected a number of seconds for expire, found nan"))
-        }
-        // What is before 1970 is 1970.
-        seconds => Ok(seconds.map(|seconds| (now as f64 + seconds * 1000.0) as u64)),
-    }
+fn expires_at(py: Python<'_>, now: u64, seconds: Option<f64>) -> PyResult<Option<u64>> {
+    seconds.map(|seconds| raised(py, Cache::expiry(now, seconds))).transpose()
 }
