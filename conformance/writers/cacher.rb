@@ -9,7 +9,7 @@ cache = Bytewright::Cache.new(file, size_limit: 4 << 20, timeout: 120)
 
 other = lambda do
   key = "other #{rand(2000)}"
-  cache.set(key, key * (1 + rand(100)), expires_in: [0.01, 0.1, 10].sample, tag: key[-1])
+  cache.set(key, key * rand(1..100), expires_in: [0.01, 0.1, 10].sample, tag: key[-1])
 end
 
 loop do
