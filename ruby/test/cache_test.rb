@@ -357,6 +357,71 @@ class CacheTest < TestCase
     assert_equal([["a", 1]], read.call)
   end
 
+  # Frames and records are behind it in a file.
+  LOG_START = 69_632
+
+  # Fills a cache, and changes bytes of all its entries below those who have it open.
+  def spoiled(**options)
+    cache(sync: :commit, **options).tap do |cache|
+      100.times { |number| cache[number] = "x" * 1000 }
+      yield if block_given?
+      (LOG_START...File.size(file)).step(64) { |at| File.binwrite(file, "\xaa", at) }
+    end
+  end
+
+  DAMAGED = { "get" => ->(cache) { cache[5] }, "set" => ->(cache) { 10.times { |number| cache[number] = 1 and cache[number] } },
+              "each" => ->(cache) { cache.each { |key| key } }, "take" => ->(cache) { cache.take(7) } }.freeze
+
+  DAMAGED.each do |name, use|
+    define_method("test_#{name}_that_meets_damage_is_an_error_that_says_what_to_do") do
+      cache = spoiled
+      assert_match(/on_damage "clear"/, assert_raises(Bytewright::CorruptError) { use.call(cache) }.message)
+      assert_raises(Bytewright::CorruptError) { @opened.pop.close }
+      assert_predicate(cache, :closed?)
+    end
+
+    define_method("test_#{name}_that_meets_damage_goes_on_with_an_empty_cache") do
+      cache = spoiled(on_damage: :clear)
+      _, said = capture_io { use.call(cache) }
+      assert_equal(1, said.scan("a damaged cache was cleared").size, said)
+      assert_operator(cache.size, :<=, 10)
+      cache["after"] = 1
+      assert_equal(1, Bytewright::Cache.open(file) { |other| other["after"] })
+    end
+  end
+
+  def test_damage_in_a_transaction_is_an_error_and_is_cleared_behind_it
+    cache = spoiled(on_damage: :clear)
+    assert_raises(Bytewright::CorruptError) { cache.transaction { cache[5] } }
+    capture_io { assert_nil(cache[5]) }
+    assert_equal(0, cache.size)
+  end
+
+  def test_processes_that_meet_damage_go_on_with_one_file
+    told, tells = IO.pipe
+    starts = Array.new(3) { IO.pipe }
+    children = nil
+    cache = spoiled(on_damage: :clear) do
+      children = starts.each_with_index.map do |(start, _), number|
+        fork do
+          own = Bytewright::Cache.new(file, on_damage: :clear)
+          own[5]
+          tells.write("r")
+          start.read(1)
+          $stderr.reopen(File::NULL)
+          own.each { |key| key }
+          own["child #{number}"] = 1
+          exit!(0)
+        end
+      end
+      assert_equal("rrr", told.read(3))
+    end
+    starts.each { |_, start| start.write("g") }
+    children.each { |child| assert_predicate(Process.wait2(child).last, :success?) }
+    capture_io { assert_equal(["child 0", "child 1", "child 2"], cache.keys.sort) }
+    [told, tells, *starts.flatten].each(&:close)
+  end
+
   Point = Struct.new(:x, :y)
 
   test_each("marshals_other_objects_with_a_key_alone") do |kind|

@@ -52,7 +52,8 @@ module Bytewright
     # @param path [String, #to_path, nil] a file (+.bwc+), which is made where it is missing, or nil for a cache in memory
     # @param marshal_key [String, nil] 16 bytes or more that only the program knows: all other objects are kept, too, marshalled and with a
     #   check by this key; what has another check is refused before it is read
-    # @param on_damage [Symbol] +:raise+ a CorruptError for a file that is damaged, or +:clear+ it with a warning
+    # @param on_damage [Symbol] +:raise+ a CorruptError for a file that is damaged, or +:clear+ it with a warning, also when that is met
+    #   while it is open: all processes go on with one empty file. In a transaction it is an error
     # @param options those of {Options::CACHE}: size_limit, count_limit, sync, timeout and others
     # @raise [Errno::ENOENT] and its like where the file cannot be opened
     # @raise [FormatError, CorruptError] where the file is something else, or damaged
@@ -66,15 +67,7 @@ module Bytewright
       sealed = sealed_by(marshal_key) unless marshal_key.nil?
       path = path.to_path if path.respond_to?(:to_path)
       @path = path.dup.freeze
-      begin
-        open_in_folder(sealed, options)
-      rescue CorruptError => error
-        raise if path.nil? || on_damage == :raise
-
-        warn("a damaged cache was cleared: #{error.message}", uplevel: 1)
-        File.unlink(path)
-        open_in_folder(sealed, options)
-      end
+      open_in_folder(sealed, on_damage == :clear, options)
     end
 
     # @param key [Object]
@@ -263,20 +256,26 @@ module Bytewright
     end
 
     # Opens the file, whose folder is made where it is missing.
-    def open_in_folder(sealed, options)
-      open_table(path, sealed, options)
+    def open_in_folder(sealed, clears, options)
+      open_table(path, sealed, clears, options)
     rescue Errno::ENOENT
       raise if options[:create] == false
 
       # Another process may have made it meanwhile.
       require "fileutils"
       Bytewright.send(:with_harmless_names) { FileUtils.mkdir_p(File.dirname(path)) }
-      open_table(path, sealed, options)
+      open_table(path, sealed, clears, options)
     end
 
-    # Yields the bytes of every entry.
+    # Yields the bytes of every entry, those before damage where that is cleared.
     def walk(&block)
       opened_table.send(:scan, nil) { |scan| scan.each_two(&block) }
+      self
+    rescue CorruptError => error
+      # Of this cache, and not of one that the block uses.
+      raise unless error.file == path
+
+      clear_damage(error.message)
       self
     end
 

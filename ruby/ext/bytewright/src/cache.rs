@@ -5,7 +5,7 @@
 
 use std::cell::{Cell, OnceCell};
 
-use bytewright::host::table::{Cost, TableHandle};
+use bytewright::host::table::{Cost, OnDamage, TableContent};
 use bytewright::options::NamedOptions;
 use bytewright::table::Table;
 use bytewright::table::cache::{Cache, CacheEntry, CacheOptions};
@@ -33,6 +33,7 @@ struct OpenCache {
     table: Opaque<Obj<TableObject>>,
     rules: Cache,
     forms: ObjectForms,
+    on_damage: OnDamage,
 }
 
 impl magnus::DataTypeFunctions for CacheObject {
@@ -63,7 +64,22 @@ impl OpenCache {
     ) -> Result<R, Error> {
         let rules = self.rules;
         self.table(ruby).run(ruby, |handle, host| {
-            handle.change_by_cost(host, Cost::of_bytes(len), |table| work(&rules, table))
+            handle.mending(host, self.on_damage, told_of_clearing(ruby), || {
+                handle.change_by_cost(host, Cost::of_bytes(len), |table| work(&rules, table))
+            })
+        })
+    }
+
+    /// Asks the table something brief. No Ruby code may run in `work`.
+    fn look<R>(
+        &self,
+        ruby: &Ruby,
+        mut work: impl FnMut(&TableContent) -> bytewright::Result<R>,
+    ) -> Result<R, Error> {
+        self.table(ruby).run(ruby, |handle, host| {
+            handle.mending(host, self.on_damage, told_of_clearing(ruby), || {
+                handle.read(host, &mut work)
+            })
         })
     }
 }
@@ -73,13 +89,15 @@ impl CacheObject {
         self.opened.get().ok_or_else(|| closed(ruby, "expected a cache that was opened"))
     }
 
-    /// `cache.open_table(path, marshal, options)`: opens the table of the cache, in memory where the path is nil. `marshal` is an
-    /// object that dumps and loads what a cache does not keep by itself, or nil.
+    /// `cache.open_table(path, marshal, clears, options)`: opens the table of the cache, in memory where the path is nil. `marshal` is
+    /// an object that dumps and loads what a cache does not keep by itself, or nil. Where it `clears`, an empty table takes the place
+    /// of a damaged one, with a warning.
     fn open_table(
         ruby: &Ruby,
         this: &Self,
         path: Option<RString>,
         marshal: Option<Value>,
+        clears: bool,
         options: RHash,
     ) -> Result<(), Error> {
         let path = path.map(path_of).transpose()?;
@@ -92,10 +110,28 @@ impl CacheObject {
                 "expected a new cache to open, found an open one",
             ));
         }
-        let table = TableObject::of_cache(ruby, path.as_deref(), found.opening)?.into();
+        let on_damage = if clears { OnDamage::Clear } else { OnDamage::Raise };
+        let table = match path {
+            Some(path) => {
+                let told = told_of_clearing(ruby);
+                TableObject::of_cache_file(ruby, &path, found.opening, on_damage, told)?
+            }
+            None => TableObject::of_cache(ruby)?,
+        };
         let forms = ObjectForms::new(marshal);
-        let _ = this.opened.set(OpenCache { table, rules, forms });
+        let _ = this.opened.set(OpenCache { table: table.into(), rules, forms, on_damage });
         Ok(())
+    }
+
+    /// `cache.clear_damage(message)`: clears damage that a walk has met, unless the table is whole by now. CorruptError with the
+    /// message where it is not to be cleared.
+    fn clear_damage(ruby: &Ruby, this: &Self, message: String) -> Result<(), Error> {
+        let opened = this.opened(ruby)?;
+        let error = bytewright::Error::new(bytewright::ErrorKind::Corrupt, message);
+        let cleared = opened.table(ruby).run(ruby, |handle, host| {
+            handle.clear_damage(host, opened.on_damage, (handle.clearings(), false), &error)
+        })?;
+        if cleared { told_of_clearing(ruby)(&error) } else { Ok(()) }
     }
 
     /// The table that has the entries; nil before the cache is opened.
@@ -107,13 +143,11 @@ impl CacheObject {
     fn found(&self, ruby: &Ruby, key: Value) -> Result<Option<Value>, Error> {
         let opened = self.opened(ruby)?;
         let (key, now, mut found) = (opened.key(ruby, key)?, Cache::now(), None);
-        opened.table(ruby).run(ruby, |handle, host| {
-            handle.read(host, |content| {
-                let note = &mut |entry: CacheEntry<'_>| {
-                    found = Some(FoundObject::of(ruby, entry.value));
-                };
-                opened.rules.get(content.table()?, &key, now, note)
-            })
+        opened.look(ruby, |content| {
+            let note = &mut |entry: CacheEntry<'_>| {
+                found = Some(FoundObject::of(ruby, entry.value));
+            };
+            opened.rules.get(content.table()?, &key, now, note)
         })?;
         let counted = if found.is_some() { &self.hits } else { &self.misses };
         counted.set(counted.get() + 1);
@@ -132,9 +166,7 @@ impl CacheObject {
     fn has_key(ruby: &Ruby, this: &Self, key: Value) -> Result<bool, Error> {
         let opened = this.opened(ruby)?;
         let (key, now) = (opened.key(ruby, key)?, Cache::now());
-        opened.table(ruby).run(ruby, |handle, host| {
-            handle.read(host, |content| opened.rules.contains(content.table()?, &key, now))
-        })
+        opened.look(ruby, |content| opened.rules.contains(content.table()?, &key, now))
     }
 
     fn put(ruby: &Ruby, this: Obj<Self>, key: Value, value: Value) -> Result<Value, Error> {
@@ -240,20 +272,16 @@ impl CacheObject {
     }
 
     fn clear(ruby: &Ruby, this: Obj<Self>) -> Result<u64, Error> {
-        changeable(ruby, &this)?.change(ruby, usize::MAX, |_, table| {
-            let count = table.len()?;
-            table.clear().map(|()| count)
-        })
+        changeable(ruby, &this)?.change(ruby, usize::MAX, |rules, table| rules.clear(table))
     }
 
     fn size(ruby: &Ruby, this: &Self) -> Result<u64, Error> {
-        this.opened(ruby)?.table(ruby).run(ruby, TableHandle::len)
+        this.opened(ruby)?.look(ruby, |content| content.table()?.len())
     }
 
     /// Returns the bytes that its file, or its memory, takes.
     fn volume(ruby: &Ruby, this: &Self) -> Result<u64, Error> {
-        let table = this.opened(ruby)?.table(ruby);
-        table.run(ruby, |handle, host| handle.read(host, |content| content.table()?.used_bytes()))
+        this.opened(ruby)?.look(ruby, |content| content.table()?.used_bytes())
     }
 
     fn size_limit(ruby: &Ruby, this: &Self) -> Result<u64, Error> {
@@ -302,6 +330,14 @@ impl CacheObject {
     }
 }
 
+/// Returns what warns of damage for which a cache was cleared. The error is that of a program which makes errors of warnings.
+fn told_of_clearing(ruby: &Ruby) -> impl FnOnce(&bytewright::Error) -> Result<(), Error> {
+    move |error| {
+        let text = format!("a damaged cache was cleared: {error}");
+        ruby.module_kernel().funcall::<_, _, Value>("warn", (text,)).map(drop)
+    }
+}
+
 /// Returns the cache of an object that may be changed. FrozenError for a frozen one.
 fn changeable<'a>(ruby: &Ruby, this: &'a Obj<CacheObject>) -> Result<&'a OpenCache, Error> {
     this.check_frozen()?;
@@ -339,7 +375,8 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     cache.define_method("size", method!(CacheObject::size, 0))?;
     cache.define_method("volume", method!(CacheObject::volume, 0))?;
     cache.define_method("size_limit", method!(CacheObject::size_limit, 0))?;
-    cache.define_private_method("open_table", method!(CacheObject::open_table, 3))?;
+    cache.define_private_method("open_table", method!(CacheObject::open_table, 4))?;
+    cache.define_private_method("clear_damage", method!(CacheObject::clear_damage, 1))?;
     cache.define_private_method("table", method!(CacheObject::table, 0))?;
     cache.define_private_method("find_value", method!(CacheObject::find, 2))?;
     cache.define_private_method("put_entry", method!(CacheObject::put_entry, 5))?;

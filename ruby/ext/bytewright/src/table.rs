@@ -14,10 +14,10 @@
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 
-use bytewright::host::table::{self, AnySnapshot, EntryWalk, TableHandle};
+use bytewright::host::table::{self, AnySnapshot, EntryWalk, OnDamage, TableHandle};
 use bytewright::options::NamedOptions;
 use bytewright::table::cache::Cache;
-use bytewright::table::file::{OpenOptions, TableKind};
+use bytewright::table::file::{FileTable, OpenOptions, TableKind};
 use bytewright::table::{BackupOptions, DumpFormat, KeyRange, StatField, Table, ValueType};
 use magnus::typed_data::Obj;
 use magnus::{Error, RArray, RClass, RHash, RString, Ruby, Value, function, method, prelude::*};
@@ -189,21 +189,33 @@ impl TableObject {
         options: RHash,
     ) -> Result<Value, Error> {
         let (path, options) = (path_of(path)?, open_options(ruby, &values, options)?);
-        let table = Self::wrapped(ruby, opened(ruby, &path, None, options)?)?.as_value();
+        let mutex = TurnMutex::default();
+        let host = Sharing::new(ruby, &mutex);
+        let opened = host.raised(table::open(&host, &path, None, options))?;
+        let table = Self::wrapped(ruby, in_handle(opened, &path, options))?.as_value();
         ruby.yield_value::<_, Value>(table)?;
         Ok(table)
     }
 
-    /// The table of a cache, in memory or in a file.
-    pub(crate) fn of_cache(
+    /// The table of a cache in memory.
+    pub(crate) fn of_cache(ruby: &Ruby) -> Result<Obj<TableObject>, Error> {
+        let handle = TableHandle::in_memory(TableKind::Hashed);
+        handle.set_values(Cache::VALUES);
+        Self::wrapped(ruby, handle)
+    }
+
+    /// The table of a cache in a file. A damaged one is an error, or an empty one takes its place and `told` is called.
+    pub(crate) fn of_cache_file(
         ruby: &Ruby,
-        path: Option<&Path>,
+        path: &Path,
         options: OpenOptions,
+        on_damage: OnDamage,
+        told: impl FnOnce(&bytewright::Error) -> Result<(), Error>,
     ) -> Result<Obj<TableObject>, Error> {
-        let handle = match path {
-            Some(path) => opened(ruby, path, Some(TableKind::Hashed), options)?,
-            None => TableHandle::in_memory(TableKind::Hashed),
-        };
+        let mutex = TurnMutex::default();
+        let host = Sharing::new(ruby, &mutex);
+        let opened = host.raised(table::open_mending(&host, path, options, on_damage, told))?;
+        let handle = in_handle(opened, path, options);
         handle.set_values(Cache::VALUES);
         Self::wrapped(ruby, handle)
     }
@@ -412,19 +424,11 @@ fn kind_name(kind: TableKind, [hashed, ordered]: [&'static str; 2]) -> &'static 
     }
 }
 
-/// Opens the table of a file.
-fn opened(
-    ruby: &Ruby,
-    path: &Path,
-    kind: Option<TableKind>,
-    options: OpenOptions,
-) -> Result<TableHandle<Strand>, Error> {
-    let mutex = TurnMutex::default();
-    let host = Sharing::new(ruby, &mutex);
-    let opened = host.raised(table::open(&host, path, kind, options))?;
+/// The handle of a table in a file.
+fn in_handle(opened: FileTable, path: &Path, options: OpenOptions) -> TableHandle<Strand> {
     let handle = TableHandle::in_file(opened, options);
     handle.note_path(path);
-    Ok(handle)
+    handle
 }
 
 /// Makes the options that open a table: the kind of values is given by name, the rest by the options of the core.
