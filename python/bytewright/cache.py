@@ -294,22 +294,30 @@ class Cache(OpenFile, _bytewright.CacheTable):
         def decorate(function):
             recalled, key_of = form.of(function)
 
-            def keep(args, kwargs, result):
+            def keep(key, result):
                 if expire is None or expire > 0:
-                    self.set(key_of(*args, **kwargs), result, expire, False, tag)
+                    self.set(key, result, expire, False, tag)
                 return result
+
+            # The key of a miss is made before the call, which may change its arguments.
 
             if _is_coroutine_function(function):
 
                 async def wrapper(*args, **kwargs):
                     result = recalled(args, kwargs, _MISSING)
-                    return keep(args, kwargs, await function(*args, **kwargs)) if result is _MISSING else result
+                    if result is not _MISSING:
+                        return result
+                    key = key_of(*args, **kwargs)
+                    return keep(key, await function(*args, **kwargs))
 
             else:
 
                 def wrapper(*args, **kwargs):
                     result = recalled(args, kwargs, _MISSING)
-                    return keep(args, kwargs, function(*args, **kwargs)) if result is _MISSING else result
+                    if result is not _MISSING:
+                        return result
+                    key = key_of(*args, **kwargs)
+                    return keep(key, function(*args, **kwargs))
 
             return _memoized(wrapper, function, key_of)
 

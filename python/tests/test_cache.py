@@ -247,6 +247,26 @@ def test_memoize_keeps_results_by_arguments(cache):
     assert none() is None and none() is None and calls.count("none") == 1
 
 
+def test_memoize_keeps_a_result_by_the_arguments_before_the_call(cache):
+    calls = []
+
+    @cache.memoize()
+    def doubled(items):
+        calls.append(list(items))
+        items.extend(items)
+        return items
+
+    @cache.memoize()
+    async def tripled(items):
+        items *= 3
+        return items
+
+    assert doubled([1]) == doubled([1]) == [1, 1] and doubled([1, 1]) == [1] * 4
+    assert calls == [[1], [1, 1]]
+    assert [asyncio.run(tripled([number])) for number in (1, 1)] == [[1, 1, 1]] * 2
+    assert cache.get(tripled.__cache_key__([1, 1, 1])) is None
+
+
 def test_memoize_keeps_the_results_of_coroutines(cache):
     calls = []
 
