@@ -22,7 +22,7 @@
 #define BW_ERROR_INIT { BW_STATUS_OK, 0, -1, NULL, NULL }
 #define BW_BUFFER_INIT { NULL, 0, 0 }
 #define BW_OPEN_OPTIONS_INIT { BW_TABLE_KIND_ANY, BW_SYNC_INTERVAL, false, false, false, 10.0, NULL, BW_NAMES_INIT, NULL, NULL }
-#define BW_CACHE_OPTIONS_INIT { 0, 0, BW_NAMES_INIT, NULL, NULL }
+#define BW_CACHE_OPTIONS_INIT { 0, 0, false, BW_NAMES_INIT, NULL, NULL }
 #define BW_CACHE_ENTRY_INIT { BW_CACHE_KIND_BYTES, 0, { NULL, 0 } }
 #define BW_RANGE_INIT { { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, false, false, false, false, 0 }
 #define BW_NAMES_INIT { NULL, 0 }
@@ -741,6 +741,11 @@ typedef struct bw_cache_options {
    */
   uint64_t count_limit;
   /**
+   * Go on with an empty cache where the file is found to be damaged, for all who have it open; `bw_cache_clearings` tells. Else
+   * that is `BW_STATUS_CORRUPT`.
+   */
+  bool clears_damage;
+  /**
    * Options by name, as "name=value": those of caches in docs/options.md. They count over the fields above.
    */
   struct bw_names named;
@@ -1432,6 +1437,11 @@ const char *bw_changes_position(const struct bw_changes *changes);
  * Frees changes. Null is allowed.
  */
 void bw_changes_free(struct bw_changes *changes);
+
+/**
+ * Returns how often damage was cleared since the cache was opened, also by that: 0 for null.
+ */
+uint64_t bw_cache_clearings(const struct bw_cache *cache);
 
 /**
  * Returns the time as caches take it, in milliseconds since 1970.

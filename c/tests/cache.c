@@ -113,6 +113,62 @@ static void what_is_over_the_limits_is_evicted(const char *path) {
   bw_error_clear(&error);
 }
 
+/* Changes bytes of all frames and records of a file, which are behind its first 69,632 bytes. */
+static void spoil(const char *path) {
+  FILE *file = fopen(path, "r+b");
+  long at, len;
+  EXPECT(file && fseek(file, 0, SEEK_END) == 0 && (len = ftell(file)) > 69632);
+  for (at = 69632; at < len; at += 64) EXPECT(fseek(file, at, SEEK_SET) == 0 && fputc(0xaa, file) == 0xaa);
+  EXPECT(fclose(file) == 0);
+}
+
+static bw_cache *filled(const char *path, bool clears_damage) {
+  bw_error error = BW_ERROR_INIT;
+  bw_cache_options options = BW_CACHE_OPTIONS_INIT;
+  bw_cache *cache = NULL;
+  static uint8_t value[1000];
+  uint32_t number;
+  options.clears_damage = clears_damage;
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_open(path, &options, &cache, &error));
+  for (number = 0; number < 200; number++)
+    EXPECT_STATUS(BW_STATUS_OK, bw_cache_set(cache, (const uint8_t *)&number, sizeof number, value, sizeof value, NULL, &error));
+  return cache;
+}
+
+static void damage_is_an_error_or_cleared_for_all_who_have_the_file(const char *path) {
+  bw_error error = BW_ERROR_INIT;
+  bw_buffer value = BW_BUFFER_INIT;
+  bw_cache *cache = filled(path, false), *other;
+  const uint32_t number = 7;
+  char keys[64] = "";
+  spoil(path);
+  EXPECT_STATUS(BW_STATUS_CORRUPT, bw_cache_get(cache, (const uint8_t *)&number, sizeof number, &value, NULL, &error));
+  EXPECT_STATUS(BW_STATUS_CORRUPT, bw_cache_keys(cache, show, keys, &error));
+  (void)bw_cache_close(cache, NULL);
+  remove(path);
+
+  cache = filled(path, true), other = filled(path, true);
+  EXPECT(bw_cache_clearings(cache) == 0 && bw_cache_clearings(NULL) == 0);
+  spoil(path);
+  EXPECT_STATUS(BW_STATUS_NONE, bw_cache_get(cache, (const uint8_t *)&number, sizeof number, &value, NULL, &error));
+  EXPECT(bw_cache_clearings(cache) == 1);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_set(cache, TEXT("a"), TEXT("1"), NULL, &error));
+  /* The other one goes on with what was set since. */
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_keys(other, show, keys, &error));
+  EXPECT(strcmp(keys, "0 a,") == 0 && bw_cache_clearings(other) == 0);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_close(other, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_close(cache, &error));
+
+  cache = filled(path, true);
+  spoil(path);
+  EXPECT_STATUS(BW_STATUS_NONE, bw_cache_take(cache, (const uint8_t *)&number, sizeof number, NULL, NULL, &error));
+  EXPECT(bw_cache_clearings(cache) == 1);
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_close(cache, &error));
+  bw_buffer_free(&value);
+  bw_error_clear(&error);
+  remove(path);
+}
+
 static void a_table_is_no_cache(const char *path) {
   bw_error error = BW_ERROR_INIT;
   bw_open_options options = BW_OPEN_OPTIONS_INIT;
@@ -145,6 +201,8 @@ int main(int count, char **arguments) {
   }
   what_is_over_the_limits_is_evicted(NULL);
   what_is_over_the_limits_is_evicted(path);
+  remove(path);
+  damage_is_an_error_or_cleared_for_all_who_have_the_file(path);
   snprintf(path, sizeof path, "%s/t.bwh", arguments[1]);
   a_table_is_no_cache(path);
   return 0;

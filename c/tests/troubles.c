@@ -1592,7 +1592,7 @@ static const char PLAIN[] =
   "bw_version bw_abi_version bw_check_abi bw_error_clear bw_buffer_free bw_table_depth bw_table_values bw_table_set_values "
   "bw_changes_position bw_schema_named bw_schema_len bw_schema_field bw_schema_find bw_value_text bw_batch_rows bw_batch_schema bw_batch_column "
   "bw_batch_value bw_batch_arrow bw_batch_free bw_capture_live_counts bw_capture_damage bw_capture_index_fault bw_rows_schema bw_frames_captured "
-  "bw_cache_now bw_frames_payload bw_frames_value bw_thrift_schema bw_thrift_set_interrupted bw_reader_set_interrupted bw_reader_position ";
+  "bw_cache_now bw_cache_clearings bw_frames_payload bw_frames_value bw_thrift_schema bw_thrift_set_interrupted bw_reader_set_interrupted bw_reader_position ";
 
 /* Returns true if a list of names, each with a space behind it, has the one of this length. */
 static bool has_name(const char *names, const char *name, size_t len) {

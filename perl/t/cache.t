@@ -106,6 +106,38 @@ subtest "of several processes" => sub {
     is($cache->get("sum"), 800, "all have added");
 };
 
+# Changes bytes of all frames and records, which are behind the first 69,632 bytes of a file.
+sub spoil {
+    my ($file) = @_;
+    open(my $handle, "+<:raw", $file) or die "$file: $!";
+    for (my $at = 69_632; $at < -s $file; $at += 64) {
+        seek($handle, $at, 0);
+        print {$handle} "\xaa";
+    }
+    close($handle) or die "$file: $!";
+    return;
+}
+
+subtest "that is damaged" => sub {
+    for my $use ([get => 7], [take => 7], [exists => 7]) {
+        my ($method, @arguments) = @$use;
+        my $file = "$folder/damaged $method.bwc";
+        my ($raises, $clears, $other) = map { Bytewright::Cache->new(file => $file, on_damage => $_) } "raise", "clear", "clear";
+        $raises->set($_, "x" x 1000) for 1 .. 200;
+        spoil($file);
+        is(eval { $raises->$method(@arguments); 1 } ? "none" : $@->kind, "corrupt", "$method is an error");
+        my @told;
+        local $SIG{__WARN__} = sub { push(@told, @_) };
+        ok(!$clears->$method(@arguments), "or goes on with an empty cache");
+        is(scalar(@told), 1, "which it tells");
+        like($told[0], qr/\Aa damaged cache was cleared at \S+cache\.t line \d+\.\n\z/, "of the line");
+        $clears->set("a", 1);
+        is_deeply([$other->keys], ["a"], "and all have the same");
+        is(scalar(@told), 1, "told once");
+    }
+    like(refused(sub { Bytewright::Cache->new(on_damage => "keep") }), qr/expected on_damage to be raise or clear, found keep/, "nothing else is done");
+};
+
 subtest "of something else" => sub {
     my $table = Bytewright::HashTable->new(file => "$folder/t.bwh");
     $table->put("a", 1);

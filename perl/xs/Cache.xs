@@ -9,22 +9,25 @@ CODE:
     attach(aTHX_ self, &cache_kind, cache);
 
 void
-_open(self, path, ...)
+_open(self, path, clears_damage, ...)
     SV *self
     SV *path
+    bool clears_damage
 CODE:
     bw_error error = BW_ERROR_INIT;
     bw_cache_options options = BW_CACHE_OPTIONS_INIT;
     Cache *cache = cache_of(self);
     const char *name = SvOK(path) ? SvPV_nolen(path) : NULL;
     bw_status status;
-    options.named = names_of(aTHX_ &ST(2), (size_t)items - 2);
+    options.clears_damage = clears_damage;
+    options.named = names_of(aTHX_ &ST(3), (size_t)items - 3);
     cache->is_tainted = name != NULL;
     options.interrupted = signal_waits;
     options.interrupted_context = aTHX;
     do status = bw_cache_open(name, &options, &cache->cache, &error);
     while (goes_on(aTHX_ status, &error));
     if (status) die_of(aTHX_ &error);
+    tell_of_clearing(aTHX_ cache);
 
 void
 close(self)
@@ -61,6 +64,7 @@ PPCODE:
     if (UNLIKELY(IS_FAILURE(status))) die_of(aTHX_ &error);
     TAINT_BY(cache);
     ST(0) = status == BW_STATUS_OK ? cached_value(aTHX_ cache, &entry) : &PL_sv_undef;
+    tell_of_clearing(aTHX_ cache);
     XSRETURN(1);
 
 bool
@@ -77,6 +81,7 @@ CODE:
     const bw_status status = bw_cache_get(open_cache(aTHX_ cache), k.data, k.len, &cache->value, NULL, &error);
     PERL_UNUSED_VAR(ix);
     if (IS_FAILURE(status)) die_of(aTHX_ &error);
+    tell_of_clearing(aTHX_ cache);
     RETVAL = status == BW_STATUS_OK;
 OUTPUT:
     RETVAL
@@ -93,6 +98,7 @@ CODE:
     const bw_slice k = bytes(aTHX_ plain_key, TRUE, "a key");
     const bw_status status = bw_cache_get(open_cache(aTHX_ cache), k.data, k.len, &cache->value, &entry, &error);
     if (IS_FAILURE(status)) die_of(aTHX_ &error);
+    tell_of_clearing(aTHX_ cache);
     RETVAL = status == BW_STATUS_OK && entry.expires_at ? newSVnv((NV)entry.expires_at / 1000) : newSV(0);
 OUTPUT:
     RETVAL
@@ -128,6 +134,7 @@ CODE:
         status = (only_new ? bw_cache_add : bw_cache_set)(open_cache(aTHX_ cache), k.data, k.len, v.data, v.len, &entry, &error);
     } while (goes_on(aTHX_ status, &error));
     if (IS_FAILURE(status)) die_of(aTHX_ &error);
+    tell_of_clearing(aTHX_ cache);
     RETVAL = status == BW_STATUS_OK;
 OUTPUT:
     RETVAL
@@ -148,6 +155,7 @@ CODE:
         status = bw_cache_touch(open_cache(aTHX_ cache), k.data, k.len, expires_at, &error);
     } while (goes_on(aTHX_ status, &error));
     if (IS_FAILURE(status)) die_of(aTHX_ &error);
+    tell_of_clearing(aTHX_ cache);
     RETVAL = status == BW_STATUS_OK;
 OUTPUT:
     RETVAL
@@ -169,6 +177,7 @@ CODE:
         status = bw_cache_increment(open_cache(aTHX_ cache), k.data, k.len, step, &sum, &error);
     } while (goes_on(aTHX_ status, &error));
     if (status) die_of(aTHX_ &error);
+    tell_of_clearing(aTHX_ cache);
     TAINT_BY(cache);
     RETVAL = (IV)sum;
 OUTPUT:
@@ -194,6 +203,7 @@ PPCODE:
     if (IS_FAILURE(status)) die_of(aTHX_ &error);
     TAINT_BY(cache);
     ST(0) = status == BW_STATUS_OK ? cached_value(aTHX_ cache, &entry) : &PL_sv_undef;
+    tell_of_clearing(aTHX_ cache);
     XSRETURN(1);
 
 bool
@@ -210,6 +220,7 @@ CODE:
         status = bw_cache_take(open_cache(aTHX_ cache), k.data, k.len, NULL, NULL, &error);
     } while (goes_on(aTHX_ status, &error));
     if (IS_FAILURE(status)) die_of(aTHX_ &error);
+    tell_of_clearing(aTHX_ cache);
     RETVAL = status == BW_STATUS_OK;
 OUTPUT:
     RETVAL
@@ -229,6 +240,7 @@ CODE:
         status = bw_cache_evict(open_cache(aTHX_ cache), t.data, t.len, &count, &error);
     } while (goes_on(aTHX_ status, &error));
     if (status) die_of(aTHX_ &error);
+    tell_of_clearing(aTHX_ cache);
     RETVAL = (UV)count;
 OUTPUT:
     RETVAL
@@ -247,6 +259,7 @@ CODE:
     do status = (ix ? bw_cache_clear : bw_cache_expire)(open_cache(aTHX_ cache), &count, &error);
     while (goes_on(aTHX_ status, &error));
     if (status) die_of(aTHX_ &error);
+    tell_of_clearing(aTHX_ cache);
     RETVAL = (UV)count;
 OUTPUT:
     RETVAL
@@ -260,7 +273,9 @@ ALIAS:
 CODE:
     bw_error error = BW_ERROR_INIT;
     uint64_t count = 0, used_bytes = 0;
-    if (bw_cache_len(open_cache(aTHX_ cache_of(self)), &count, &used_bytes, &error)) die_of(aTHX_ &error);
+    Cache *cache = cache_of(self);
+    if (bw_cache_len(open_cache(aTHX_ cache), &count, &used_bytes, &error)) die_of(aTHX_ &error);
+    tell_of_clearing(aTHX_ cache);
     RETVAL = (UV)(ix == 2 ? used_bytes : count);
 OUTPUT:
     RETVAL
@@ -278,6 +293,7 @@ PPCODE:
     status = bw_cache_keys(open, keep_string, &keys, &error);
     SAVEDESTRUCTOR(free, keys.data);
     if (status) die_of(aTHX_ &error);
+    tell_of_clearing(aTHX_ cache);
     TAINT_BY(cache);
     ST(0) = cached_keys(aTHX_ &keys);
     LEAVE;

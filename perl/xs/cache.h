@@ -11,6 +11,14 @@ PERL_STATIC_INLINE bw_cache *open_cache(pTHX_ const Cache *cache) {
     return cache->cache;
 }
 
+/* Warns of damage for which the cache was cleared, after a call. What a handler of the warning dies with goes on. */
+PERL_STATIC_INLINE void tell_of_clearing(pTHX_ Cache *cache) {
+    const uint64_t clearings = bw_cache_clearings(cache->cache);
+    if (LIKELY(clearings == cache->clearings)) return;
+    cache->clearings = clearings;
+    Perl_warner(aTHX_ packWARN(WARN_IO), "a damaged cache was cleared");
+}
+
 /* The bytes of a value without magic, of which `entry` is told the kind. They are there as long as the SV, and `number`. */
 static bw_slice value_bytes(pTHX_ SV *sv, uint8_t *number, bw_cache_entry *entry) {
     bw_slice slice;

@@ -53,6 +53,7 @@ typedef struct {
 typedef struct {
     bw_cache *cache;  /* null when closed */
     bw_buffer value;  /* of get, used again */
+    uint64_t clearings; /* that were told */
     bool is_tainted;
 } Cache;
 

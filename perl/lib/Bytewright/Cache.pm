@@ -19,9 +19,12 @@ sub new {
     $self->_attach;
     my $lifetime = delete($options{expires_in});
     my $path     = delete($options{file});
-    my @named    = Bytewright::Named::texts(%options);
+    my $on_damage = delete($options{on_damage}) // "raise";
+    Bytewright::Error::_refuse("expected on_damage to be raise or clear, found " . Bytewright::Error::_excerpt($on_damage))
+        if $on_damage !~ /\A(?:raise|clear)\z/;
+    my @named = Bytewright::Named::texts(%options);
     $path = grep({ /\Aread_only=(?:1|true)\z/ } @named) ? Bytewright::Path::of($path) : Bytewright::Path::to_write($path) if defined($path);
-    $self->_open($path, @named);
+    $self->_open($path, $on_damage eq "clear", @named);
     $lifetime{$self} = $lifetime;
     return $self;
 }
@@ -131,6 +134,11 @@ The path, as Perl's open takes it; a new file is named .bwc.
 =item expires_in
 
 Seconds that entries are kept which are set without C<expires_in> of their own. None is for ever.
+
+=item on_damage
+
+C<raise>, the default, has a file that is damaged be an error of the kind C<corrupt>. C<clear> goes on with an empty one, for all processes
+that have it open, and warns (of the category C<io>), also where that is met while it is used.
 
 =back
 

@@ -1,12 +1,15 @@
 //! Caches: entries that expire, have tags, and are evicted when there are too many.
 
+use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
+use std::path::Path;
 
+use bytewright::host::table::is_damage;
 use bytewright::options::NamedOptions;
 use bytewright::table::Table;
 use bytewright::table::cache::{Cache, CacheData, CacheEntry, CacheKind, CacheOptions};
-use bytewright::table::file::TableKind;
+use bytewright::table::file::{HashTable, OpenOptions, TableKind};
 use bytewright::{Error, ErrorKind, Result, panics};
 
 use crate::buffer::{
@@ -21,8 +24,11 @@ use crate::text::{self, bw_names};
 
 /// A cache. One thread at a time may use it.
 pub struct bw_cache {
-    table: bw_table,
+    /// Borrowed by calls that read, also while they run functions of the program.
+    table: RefCell<bw_table>,
     rules: Cache,
+    clears_damage: bool,
+    clearings: Cell<u64>,
 }
 
 /// Kind of the value of a cache. Languages whose objects are of these kinds find them as they were.
@@ -51,6 +57,9 @@ pub struct bw_cache_options {
     pub size_limit: u64,
     /// Entries that there may be; 0 for any number.
     pub count_limit: u64,
+    /// Go on with an empty cache where the file is found to be damaged, for all who have it open; `bw_cache_clearings` tells. Else
+    /// that is `BW_STATUS_CORRUPT`.
+    pub clears_damage: bool,
     /// Options by name, as "name=value": those of caches in docs/options.md. They count over the fields above.
     pub named: bw_names,
     /// Asked by calls that wait for another process, as in `bw_open_options`; null for never.
@@ -150,10 +159,65 @@ impl bw_cache_entry {
 }
 
 impl bw_cache {
+    /// The cache in the file at `path`.
+    fn in_file(
+        path: &Path,
+        rules: Cache,
+        options: OpenOptions,
+        (clears_damage, host): (bool, CallerHost),
+    ) -> Result<bw_cache> {
+        let clearings = Cell::new(0);
+        let open = || bw_table::in_file(path, Some(TableKind::Hashed), options, host);
+        let table = match open() {
+            Err(error) if clears_damage && is_damage(error.kind()) => {
+                clearings.set(u64::from(HashTable::start_anew_at(path, options)?));
+                open()
+            }
+            opened => opened,
+        };
+        Ok(bw_cache { table: RefCell::new(table?), rules, clears_damage, clearings })
+    }
+
     /// Does `work` in a turn to write.
-    fn in_turn<R>(&mut self, work: impl FnOnce(&Cache, &mut dyn Table) -> Result<R>) -> Result<R> {
-        let rules = self.rules;
-        self.table.in_turn(|table| work(&rules, table.table_mut()))
+    fn in_turn<R>(&self, mut work: impl FnMut(&Cache, &mut dyn Table) -> Result<R>) -> Result<R> {
+        let mut done = || {
+            let mut table = self.table.try_borrow_mut().map_err(|_| in_use())?;
+            table.in_turn(|table| work(&self.rules, table.table_mut()))
+        };
+        match done() {
+            Err(error) if is_damage(error.kind()) => {
+                self.clear_damage(error)?;
+                done()
+            }
+            done => done,
+        }
+    }
+
+    /// Asks the table.
+    fn read<R>(&self, mut work: impl FnMut(&Cache, &dyn Table) -> Result<R>) -> Result<R> {
+        let mut done = || {
+            let table = self.table.try_borrow().map_err(|_| in_use())?;
+            work(&self.rules, table.table())
+        };
+        match done() {
+            Err(error) if is_damage(error.kind()) => {
+                self.clear_damage(error)?;
+                done()
+            }
+            done => done,
+        }
+    }
+
+    /// Goes on with an empty table, unless the file is whole by now; fails with the error where that is not wanted, or a call below
+    /// this one reads the table.
+    fn clear_damage(&self, error: Error) -> Result<()> {
+        let Ok(mut table) = self.table.try_borrow_mut() else { return Err(error) };
+        if !self.clears_damage {
+            return Err(error);
+        }
+        let begun = table.table_mut().start_anew(false)?;
+        self.clearings.set(self.clearings.get() + u64::from(begun));
+        Ok(())
     }
 
     /// Does the work of a call that tells how many entries are gone.
@@ -161,7 +225,7 @@ impl bw_cache {
         cache: Result<&mut bw_cache>,
         count: Option<&mut MaybeUninit<u64>>,
         error: Option<&mut bw_error>,
-        work: impl FnOnce(&Cache, &mut dyn Table) -> Result<u64>,
+        work: impl FnMut(&Cache, &mut dyn Table) -> Result<u64>,
     ) -> bw_status {
         guard(error, || {
             let gone = cache?.in_turn(work)?;
@@ -171,6 +235,16 @@ impl bw_cache {
             Ok(bw_status::Ok)
         })
     }
+}
+
+fn in_use() -> Error {
+    Error::new(ErrorKind::Lock, "expected a cache that no call is changing, found one in use")
+}
+
+/// Returns how often damage was cleared since the cache was opened, also by that: 0 for null.
+#[unsafe(no_mangle)]
+pub extern "C" fn bw_cache_clearings(cache: Option<&bw_cache>) -> u64 {
+    cache.map_or(0, |cache| cache.clearings.get())
 }
 
 /// Returns the time as caches take it, in milliseconds since 1970.
@@ -192,6 +266,7 @@ pub unsafe extern "C" fn bw_cache_open(
     error: Option<&mut bw_error>,
 ) -> bw_status {
     let is_in_file = !path.is_null();
+    let clears_damage = options.is_some_and(|options| options.clears_damage);
     // SAFETY: the caller's promises about `path` and `options`.
     let (path, host, options) = unsafe {
         (text::path(path), bw_cache_options::host(options), bw_cache_options::of_core(options))
@@ -200,13 +275,15 @@ pub unsafe extern "C" fn bw_cache_open(
         let out = given(out, "a place for the cache")?;
         let options = options?;
         let rules = Cache::new(options.limits)?;
-        let kind = TableKind::Hashed;
-        let mut table = match is_in_file {
-            true => bw_table::in_file(path?, Some(kind), options.opening, host)?,
-            false => bw_table::in_memory(kind),
+        let mut cache = match is_in_file {
+            true => bw_cache::in_file(path?, rules, options.opening, (clears_damage, host))?,
+            false => {
+                let table = RefCell::new(bw_table::in_memory(TableKind::Hashed));
+                bw_cache { table, rules, clears_damage, clearings: Cell::new(0) }
+            }
         };
-        table.values = Cache::VALUES;
-        out.write(handle(bw_cache { table, rules }));
+        cache.table.get_mut().values = Cache::VALUES;
+        out.write(handle(cache));
         Ok(bw_status::Ok)
     };
     panics::catch_all();
@@ -226,7 +303,11 @@ pub unsafe extern "C" fn bw_cache_close(
     let cache = unsafe { take_back(cache, "a cache") };
     guard(error, || {
         if let Some(mut cache) = cache? {
-            cache.table.close()?;
+            match cache.table.get_mut().close() {
+                // Who opens the file next clears it.
+                Err(error) if cache.clears_damage && is_damage(error.kind()) => {}
+                closed => closed?,
+            }
         }
         Ok(bw_status::Ok)
     })
@@ -252,9 +333,11 @@ pub unsafe extern "C" fn bw_cache_get(
         let (cache, value) = (held(cache, "a cache")?, given(value, "a buffer")?);
         let key = CacheData::of_bytes(key?).to_key();
         let mut properties = None;
-        let is_found = cache.rules.get(cache.table.table(), &key, Cache::now(), &mut |entry| {
-            value.fill(entry.value.bytes);
-            properties = Some(bw_cache_entry::of(entry));
+        let is_found = cache.read(|rules, table| {
+            rules.get(table, &key, Cache::now(), &mut |entry| {
+                value.fill(entry.value.bytes);
+                properties = Some(bw_cache_entry::of(entry));
+            })
         })?;
         if let (Some(place), Some(properties)) = (entry, properties) {
             place.write(properties);
@@ -410,7 +493,7 @@ pub unsafe extern "C" fn bw_cache_evict(
     // SAFETY: the caller's promises about `cache` and `tag`.
     let (cache, tag) = unsafe { (held_mut(cache, "a cache"), bytes(tag, tag_len)) };
     bw_cache::count(cache, count, error, |rules, table| {
-        rules.evict_tag(table, CacheData::of_bytes(tag?))
+        rules.evict_tag(table, CacheData::of_bytes(tag.clone()?))
     })
 }
 
@@ -454,12 +537,13 @@ pub extern "C" fn bw_cache_len(
     error: Option<&mut bw_error>,
 ) -> bw_status {
     guard(error, || {
-        let table = held(cache, "a cache")?.table.table();
+        let cache = held(cache, "a cache")?;
+        let (count, bytes) = cache.read(|_, table| Ok((table.len()?, table.used_bytes()?)))?;
         if let Some(len) = len {
-            len.write(table.len()?);
+            len.write(count);
         }
         if let Some(used_bytes) = used_bytes {
-            used_bytes.write(table.used_bytes()?);
+            used_bytes.write(bytes);
         }
         Ok(bw_status::Ok)
     })
@@ -480,17 +564,25 @@ pub unsafe extern "C" fn bw_cache_keys(
         let cache = held(cache, "a cache")?;
         let show = given(show, "a function that takes the keys")?;
         let _in_use = InUse::mark_shared(cache);
-        let (mut scan, now) = (cache.table.table().snapshot()?.scan()?, Cache::now());
-        let mut place = 0;
-        while let Some((key, value)) = scan.advance()? {
-            if CacheEntry::of_value(value)?.counts(now) {
-                let key = bw_slice::of(CacheData::of_key(key)?.bytes);
-                // SAFETY: the caller's promise about `show`.
-                unsafe { show(context, place, &key) };
-                place += 1;
+        let mut scan = cache.read(|_, table| table.snapshot()?.scan())?;
+        let (now, mut place) = (Cache::now(), 0);
+        loop {
+            match scan.advance() {
+                Ok(Some((_, value))) if !CacheEntry::of_value(value)?.counts(now) => {}
+                Ok(Some((key, _))) => {
+                    let key = bw_slice::of(CacheData::of_key(key)?.bytes);
+                    // SAFETY: the caller's promise about `show`.
+                    unsafe { show(context, place, &key) };
+                    place += 1;
+                }
+                Ok(None) => return Ok(bw_status::Ok),
+                // Cleared, there are no more.
+                Err(error) if is_damage(error.kind()) => {
+                    return cache.clear_damage(error).map(done);
+                }
+                Err(error) => return Err(error),
             }
         }
-        Ok(bw_status::Ok)
     };
     // SAFETY: the caller's promise about `error`.
     unsafe { guard_raw(error, work) }

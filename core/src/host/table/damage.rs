@@ -127,7 +127,7 @@ pub fn open_mending<H: TurnHost>(
 }
 
 /// Returns true for errors of files that are not as they were written.
-fn is_damage(kind: ErrorKind) -> bool {
+pub fn is_damage(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Corrupt | ErrorKind::Truncated { .. })
 }
 

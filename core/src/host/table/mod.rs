@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use content::{AnySnapshot, Entry, TableContent};
-pub use damage::{OnDamage, open_mending};
+pub use damage::{OnDamage, is_damage, open_mending};
 pub(super) use operations::BackupProgress;
 pub use steps::step_by_step;
 pub use transaction::{TransactionId, TriedBegin};
