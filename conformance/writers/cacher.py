@@ -11,7 +11,7 @@ cache = bytewright.Cache(sys.argv[1], size_limit=4 << 20, timeout=120)
 
 def other():
     key = f"other {random.randrange(2000)}"
-    cache.set(key, key * (1 + random.randrange(100)), random.choice((0.01, 0.1, 10)), key[-1])
+    cache.set(key, key * (1 + random.randrange(100)), expire=random.choice((0.01, 0.1, 10)), tag=key[-1])
 
 
 while True:
