@@ -31,7 +31,7 @@ def main(action, path):
         if action == "write":
             for entry in entries:
                 tag = made(entry["tag"]) if "tag" in entry else None
-                cache.set(made(entry["key"]), made(entry["value"]), entry.get("expire"), tag)
+                cache.set(made(entry["key"]), made(entry["value"]), entry.get("expire"), tag=tag)
             return
         alive = [entry for entry in entries if entry.get("expire") != -1]
         check([made(entry["key"]) for entry in alive], list(cache))

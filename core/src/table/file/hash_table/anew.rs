@@ -54,7 +54,7 @@ impl Engine {
             return self.reopen().map(|()| false);
         }
         // The damage may have been met in a file that another process has replaced since, whose entries are in this one.
-        let found = FoundFile { files: &self.files, name: &self.name, verifies: true };
+        let found = NamedFile { files: &self.files, name: &self.name, verifies: true };
         if !even_whole && !found.is_damaged()? {
             return Ok(false);
         }
@@ -148,7 +148,7 @@ impl DamagedFile {
 
     fn replace_if_damaged(&self, log: &Log, sharing: Option<&Sharing>) -> Result<bool> {
         let Self { files, name, options } = self;
-        let found = FoundFile { files, name, verifies: options.verify };
+        let found = NamedFile { files, name, verifies: options.verify };
         if files.is_named_otherwise(log)? || !found.is_damaged()? {
             return Ok(false);
         }
@@ -157,14 +157,14 @@ impl DamagedFile {
 }
 
 /// File that has the name now. It may have been replaced since somebody met damage.
-struct FoundFile<'f> {
+struct NamedFile<'f> {
     files: &'f HashTableFiles,
     name: &'f Arc<str>,
     /// All of it is read, and not only as much as opening needs.
     verifies: bool,
 }
 
-impl FoundFile<'_> {
+impl NamedFile<'_> {
     /// Returns true if it cannot be opened because it is damaged.
     fn is_damaged(&self) -> Result<bool> {
         let open = self.files.directory.open(&self.files.name, StorageMode::Join, Duration::ZERO);
