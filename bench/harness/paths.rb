@@ -34,6 +34,8 @@ module Bench
     # Folder in which the Makefile installs the gem, unless BYTEWRIGHT_GEM_HOME names another that has it.
     GEM_HOME = File.expand_path(ENV.fetch("BYTEWRIGHT_GEM_HOME", File.join(ROOT, "target", "gems")))
     GEM_ENVIRONMENT = { "GEM_HOME" => GEM_HOME, "GEM_PATH" => GEM_HOME }.freeze
+    # With the gems of the system, for programs that compare within one of these.
+    WITH_SYSTEM_GEMS = GEM_ENVIRONMENT.merge("GEM_PATH" => [GEM_HOME, *Gem.default_path].join(File::PATH_SEPARATOR)).freeze
     # Folder in which the Makefile installs the Perl module, unless BYTEWRIGHT_PERL_HOME names another that has it.
     PERL_HOME = File.expand_path(ENV.fetch("BYTEWRIGHT_PERL_HOME", File.join(ROOT, "target", "perl", "installed")))
     PERL_ENVIRONMENT = { "PERL5LIB" => File.join(PERL_HOME, "lib", "perl5") }.freeze

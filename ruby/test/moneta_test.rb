@@ -98,6 +98,21 @@ class MonetaTest < TestCase
     assert_raises(ArgumentError) { store.store("a", "1", expires: -1) }
   end
 
+  test_each("adds_to_what_expires_meanwhile_with_an_expiry", CACHES) do |kind, how|
+    store = open_store(kind, how, expires: 3600)
+    backend = store
+    backend = backend.adapter until backend.is_a?(Moneta::Adapters::BytewrightCache)
+    cache = backend.backend
+    # As if it expired between two steps.
+    cache.define_singleton_method(:touch) { |*, **| false }
+    cache.define_singleton_method(:increment) { |key, *, **| raise KeyError, key }
+    assert_equal(5, store.increment("n", 5, expires: 0.001))
+    cache.singleton_class.remove_method(:increment)
+    assert_operator(store.increment("m", 1, expires: 0.001), :>, 0)
+    sleep(0.01)
+    assert_equal([nil, nil], [store.load("n", raw: true), store.load("m", raw: true)])
+  end
+
   test_each("keeps_texts_of_numbers_as_they_are", CACHES) do |kind, how|
     store = open_store(kind, how)
     ["007", "-0", "1\n", " 1", "+1", "12345678901234567890", "1.5", "", "0", "-42", "999999999999999999"].each do |text|

@@ -296,7 +296,7 @@ module Bench
       def cache_stores
         STORED_LENGTHS.flat_map do |suffix, (length, input)|
           own = side("times", "ours, store-#{suffix}", :cache_store, [Paths::RUBY, Paths.ours("tables.rb"), "times", "store-#{suffix}"],
-                     Paths::GEM_ENVIRONMENT)
+                     Paths::WITH_SYSTEM_GEMS)
           { "file" => ["FileStore", 0.25], "memory" => ["MemoryStore", nil] }.flat_map do |engine, (name, bar)|
             peer = ruby_peer("times", "#{engine}-store-#{suffix}", name, :active_support)
             [share("ActiveSupport, #{length}: write", PUT, own, peer, input, bar),

@@ -160,9 +160,11 @@ module Moneta
       def increment(key, amount = 1, options = {})
         key, expires = bytes(key), expires_value(options, nil)
         backend.transaction do
-          backend.add(key, 0, expires_in: expires_value(options) || nil)
-          backend.touch(key, expires_in: expires || nil) unless expires.nil?
-          backend.increment(key, amount)
+          sum = added(key, amount)
+          # What has expired by now begins anew, and never without an expiry.
+          is_new = sum.nil? || (!expires.nil? && !backend.touch(key, expires_in: expires || nil))
+          backend.set(key, sum || amount, expires_in: expires_value(options) || nil) if is_new
+          sum || amount
         end
       end
 
@@ -199,6 +201,13 @@ module Moneta
         raise TypeError, "expected a String, found #{::Bytewright.send(:shown, string)}; open the store with a serializer" unless text
 
         text.b
+      end
+
+      # Adds to what is there, which keeps its expiry; nil where nothing is.
+      def added(key, amount)
+        backend.increment(key, amount, default: nil)
+      rescue KeyError
+        nil
       end
 
       def stored(value)

@@ -206,9 +206,16 @@ module ActiveSupport
         end
       end
 
+      # Adds to an Integer that is kept as one, which keeps its expiry; nil where there is none, or none any more.
+      def kept_sum(key, amount)
+        @cache.increment(key, amount, default: nil) if @cache.get(key).is_a?(Integer)
+      rescue KeyError
+        nil
+      end
+
       def change_value(key, amount, version, options)
-        # It keeps its expiry.
-        return @cache.increment(stored_key(key), amount) if @cache.get(stored_key(key)).is_a?(Integer)
+        sum = kept_sum(stored_key(key), amount)
+        return sum if sum
 
         entry = live(read_entry(key, **options), version)
         changed = Entry.new(entry ? entry.value.to_i + amount : amount, **options, version: entry ? entry.version : version)
