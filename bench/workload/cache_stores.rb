@@ -29,11 +29,16 @@ module TableWorkload
     end
 
     def []=(key, value)
+      @record_length = value.bytesize
       @length += 1 if @store.write(key.unpack1("H*"), (value * (@value_length / value.bytesize + 1)).byteslice(0, @value_length), compress: false)
     end
 
+    # Reads the whole value, and gives the record's.
     def [](key)
-      @store.read(key.unpack1("H*"))
+      value = @store.read(key.unpack1("H*"))
+      raise "expected #{@value_length} bytes, found #{value.inspect.byteslice(0, 50)}" unless value&.bytesize == @value_length
+
+      value.byteslice(0, @record_length)
     end
   end
 end

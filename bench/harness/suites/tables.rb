@@ -298,7 +298,7 @@ module Bench
           own = side("times", "ours, store-#{suffix}", :cache_store, [Paths::RUBY, Paths.ours("tables.rb"), "times", "store-#{suffix}"],
                      Paths::WITH_SYSTEM_GEMS)
           { "file" => ["FileStore", 0.25], "memory" => ["MemoryStore", nil] }.flat_map do |engine, (name, bar)|
-            peer = ruby_peer("times", "#{engine}-store-#{suffix}", name, :active_support)
+            peer = ruby_peer("times", "#{engine}-store-#{suffix}", "#{name} of #{length}", :active_support)
             [share("ActiveSupport, #{length}: write", PUT, own, peer, input, bar),
              share("ActiveSupport, #{length}: read", GET, own, peer, input, bar)]
           end
