@@ -161,7 +161,7 @@ module Moneta
         key, expires = bytes(key), expires_value(options, nil)
         backend.transaction do
           sum = added(key, amount)
-          # What has expired by now begins anew, and never without an expiry.
+          # An entry that has expired by now begins anew, and never without an expiry.
           is_new = sum.nil? || (!expires.nil? && !backend.touch(key, expires_in: expires || nil))
           backend.set(key, sum || amount, expires_in: expires_value(options) || nil) if is_new
           sum || amount
