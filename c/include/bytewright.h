@@ -1463,7 +1463,7 @@ enum bw_status bw_cache_open(const char *path,
 enum bw_status bw_cache_close(struct bw_cache *cache, struct bw_error *error);
 
 /**
- * Copies the value of a key into `value`, and its kind and expiry into `entry`, unless that is null. `BW_STATUS_NONE` where
+ * Copies the value of a key into `value`, and its kind and expiry into `entry`, unless these are null. `BW_STATUS_NONE` where
  * there is none, or it has expired; both are unchanged then. A key is text where it is UTF-8, and else bytes.
  */
 enum bw_status bw_cache_get(const struct bw_cache *cache,

@@ -24,6 +24,7 @@ static void entries_are_set_and_found_until_they_expire(bw_cache *cache) {
   EXPECT(told.kind == BW_CACHE_KIND_TEXT && told.expires_at == entry.expires_at);
   EXPECT_STATUS(BW_STATUS_OK, bw_cache_touch(cache, TEXT("b"), 1, &error));
   EXPECT_STATUS(BW_STATUS_NONE, bw_cache_get(cache, TEXT("b"), &value, NULL, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_cache_get(cache, TEXT("a"), NULL, NULL, &error));
   EXPECT_STATUS(BW_STATUS_NONE, bw_cache_touch(cache, TEXT("b"), 0, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_cache_len(cache, &count, &used, &error));
   EXPECT(count == 2 && used > 0);

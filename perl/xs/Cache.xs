@@ -78,7 +78,7 @@ CODE:
     SV *plain_key = plain(key, "a key");
     Cache *cache = cache_of(self);
     const bw_slice k = bytes(aTHX_ plain_key, TRUE, "a key");
-    const bw_status status = bw_cache_get(open_cache(aTHX_ cache), k.data, k.len, &cache->value, NULL, &error);
+    const bw_status status = bw_cache_get(open_cache(aTHX_ cache), k.data, k.len, NULL, NULL, &error);
     PERL_UNUSED_VAR(ix);
     if (IS_FAILURE(status)) die_of(aTHX_ &error);
     tell_of_clearing(aTHX_ cache);
@@ -96,7 +96,7 @@ CODE:
     SV *plain_key = plain(key, "a key");
     Cache *cache = cache_of(self);
     const bw_slice k = bytes(aTHX_ plain_key, TRUE, "a key");
-    const bw_status status = bw_cache_get(open_cache(aTHX_ cache), k.data, k.len, &cache->value, &entry, &error);
+    const bw_status status = bw_cache_get(open_cache(aTHX_ cache), k.data, k.len, NULL, &entry, &error);
     if (IS_FAILURE(status)) die_of(aTHX_ &error);
     tell_of_clearing(aTHX_ cache);
     RETVAL = status == BW_STATUS_OK && entry.expires_at ? newSVnv((NV)entry.expires_at / 1000) : newSV(0);

@@ -220,6 +220,20 @@ impl bw_cache {
         Ok(())
     }
 
+    /// Does the work of a call that sets an entry.
+    fn put(
+        cache: Result<&mut bw_cache>,
+        key: Result<&[u8]>,
+        entry: Result<CacheEntry<'_>>,
+        error: Option<&mut bw_error>,
+        work: impl Fn(&Cache, &mut dyn Table, &[u8], CacheEntry<'_>) -> Result<bw_status>,
+    ) -> bw_status {
+        guard(error, || {
+            let (key, entry) = (CacheData::of_bytes(key?).to_key(), entry?);
+            cache?.in_turn(|rules, table| work(rules, table, &key, entry))
+        })
+    }
+
     /// Does the work of a call that tells how many entries are gone.
     fn count(
         cache: Result<&mut bw_cache>,
@@ -313,7 +327,7 @@ pub unsafe extern "C" fn bw_cache_close(
     })
 }
 
-/// Copies the value of a key into `value`, and its kind and expiry into `entry`, unless that is null. `BW_STATUS_NONE` where
+/// Copies the value of a key into `value`, and its kind and expiry into `entry`, unless these are null. `BW_STATUS_NONE` where
 /// there is none, or it has expired; both are unchanged then. A key is text where it is UTF-8, and else bytes.
 ///
 /// # Safety
@@ -330,12 +344,14 @@ pub unsafe extern "C" fn bw_cache_get(
     // SAFETY: the caller's promise about `key`.
     let key = unsafe { bytes(key, key_len) };
     guard(error, || {
-        let (cache, value) = (held(cache, "a cache")?, given(value, "a buffer")?);
+        let (cache, mut value) = (held(cache, "a cache")?, value);
         let key = CacheData::of_bytes(key?).to_key();
         let mut properties = None;
         let is_found = cache.read(|rules, table| {
             rules.get(table, &key, Cache::now(), &mut |entry| {
-                value.fill(entry.value.bytes);
+                if let Some(value) = &mut value {
+                    value.fill(entry.value.bytes);
+                }
                 properties = Some(bw_cache_entry::of(entry));
             })
         })?;
@@ -364,11 +380,10 @@ pub unsafe extern "C" fn bw_cache_set(
     // SAFETY: the caller's promises.
     let (cache, key, value) =
         unsafe { (held_mut(cache, "a cache"), bytes(key, key_len), bytes(value, value_len)) };
-    guard(error, || {
-        // SAFETY: the caller's promise about the tag.
-        let entry = unsafe { bw_cache_entry::with_value(entry, value?) }?;
-        let key = CacheData::of_bytes(key?).to_key();
-        cache?.in_turn(|rules, table| rules.set(table, &key, entry, Cache::now())).map(done)
+    // SAFETY: the caller's promise about the tag.
+    let entry = value.and_then(|value| unsafe { bw_cache_entry::with_value(entry, value) });
+    bw_cache::put(cache, key, entry, error, |rules, table, key, entry| {
+        rules.set(table, key, entry, Cache::now()).map(done)
     })
 }
 
@@ -389,11 +404,10 @@ pub unsafe extern "C" fn bw_cache_add(
     // SAFETY: the caller's promises.
     let (cache, key, value) =
         unsafe { (held_mut(cache, "a cache"), bytes(key, key_len), bytes(value, value_len)) };
-    guard(error, || {
-        // SAFETY: the caller's promise about the tag.
-        let entry = unsafe { bw_cache_entry::with_value(entry, value?) }?;
-        let key = CacheData::of_bytes(key?).to_key();
-        cache?.in_turn(|rules, table| rules.add(table, &key, entry, Cache::now())).map(found)
+    // SAFETY: the caller's promise about the tag.
+    let entry = value.and_then(|value| unsafe { bw_cache_entry::with_value(entry, value) });
+    bw_cache::put(cache, key, entry, error, |rules, table, key, entry| {
+        rules.add(table, key, entry, Cache::now()).map(found)
     })
 }
 
