@@ -21,7 +21,7 @@ use crate::packets::capture_options;
 use crate::question::Question;
 use crate::rows::Rows;
 use crate::session::{STDIN, Session};
-use log::FlowLog;
+use log::FlowOutput;
 use top::Top;
 
 /// Fields of a flow that people see: those that fit a wide terminal.
@@ -178,7 +178,7 @@ fn fields_shown(args: &FlowsArgs, reader: Reader, session: &mut Session) -> Opti
 enum Written {
     Rows(Rows),
     /// The words of another program.
-    Log(Box<FlowLog>),
+    Log(FlowOutput),
 }
 
 /// Flows on their way to the output: at once, or the largest at the end.
@@ -201,9 +201,7 @@ impl Listed {
         };
         let inputs = args.from.as_ref().map_or(args.files.as_slice(), slice::from_ref);
         let written = match args.log.format() {
-            Some(format) => {
-                FlowLog::new(format, args, inputs, session)?.map(Box::new).map(Written::Log)
-            }
+            Some(format) => FlowOutput::new(format, args, inputs, session)?.map(Written::Log),
             None => {
                 let (schema, filter) = (question.schema(), args.selection.filter());
                 let rows = args.columns.rows(schema, args.format, inputs, filter, session)?;

@@ -210,14 +210,20 @@ def packets(source, *fields, **options):
     return Rows._packets(_sources([source], options), list(fields), **options)
 
 
-def flows(*sources, fields=(), into=None, **options):
+def flows(*sources, fields=(), into=None, format=None, **options):
     """The flows of captures, which are read in this order as one run, as `Rows`: see `Capture.flows`.
 
     Options are those of `Capture.flows` and of `Capture`. With `into`, a path or a `FlowStore`, the flows of each capture are
     merged into a table file instead, in one transaction that is on disk when its turn ends. A capture that was counted before,
     whatever its name, is not counted again. What became of each is a dict: `file`, `added`, `packets`, `packets_without_flow`,
     `flows`, `new_flows`, `counted_as`, `content_id` and `damage`.
+
+    With `format` as well, the flows of all captures are written to the file `into` as another program has them: "zeek" (its conn.log),
+    "zeek-json", "ecs" (the Elastic Common Schema) or "ipfix". The file has its name when it is whole, and replaces a capture, a table or
+    a store only with `force`. Returns the number of flows.
     """
+    if format is not None:
+        return _logged(_sources(sources, options), into, format, list(fields), options)
     if into is not None:
         return _merged(_sources(sources, options), into, options)
     return Rows._flows(_sources(sources, options), list(fields), **options)
@@ -305,6 +311,23 @@ def report(*sources, into, **options):
     reported = [capture._add_to_report(page) for capture in opened]
     page.write()
     return reported
+
+
+def _logged(sources, into, format, fields, options):
+    if fields:
+        shown = _bytewright.excerpt(repr(fields))
+        raise ArgumentError(f"expected no fields with format={format!r}, which has its own, found {shown}")
+    if into is None or isinstance(into, FlowStore):
+        found = "none" if into is None else "a FlowStore"
+        raise ArgumentError(f"expected a path as into, to write flows with format={format!r}, found {found}")
+    log = _bytewright.FlowLog(into, format, **options)
+    options, _ = split(options, CAPTURE)
+    try:
+        for source in sources:
+            _opened(source, options)._add_to_flow_log(log)
+        return log.finish()
+    finally:
+        log.discard()
 
 
 def _merged(sources, into, options):

@@ -2,7 +2,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from os import PathLike
 from types import TracebackType
-from typing import Any, Protocol, SupportsIndex, TypeVar, overload
+from typing import Any, Literal, Protocol, SupportsIndex, TypeVar, overload
 
 from typing_extensions import Self, Unpack
 
@@ -17,6 +17,7 @@ from .options import (
     _CutOptions,
     _FlowsOptions,
     _LiveOptions,
+    _OutputOptions,
     _PacketsOptions,
     _ReportOptions,
     _SumsOptions,
@@ -42,6 +43,7 @@ class _LiveCaptureOptions(_LiveOptions, _CaptureOptions, total=False): ...
 class _CountsOfCapturesOptions(_CountsOptions, _CaptureOptions, total=False): ...
 class _PacketsOfCapturesOptions(_PacketsOptions, _CaptureOptions, total=False): ...
 class _FlowsOfCapturesOptions(_FlowsOptions, _CaptureOptions, total=False): ...
+class _FlowsInFileOptions(_FlowsOfCapturesOptions, _OutputOptions, total=False): ...
 class _CallRowsOptions(_CallsOptions, _CallColumnsOptions, total=False): ...
 class _CallsOfCapturesOptions(_CallRowsOptions, _CaptureOptions, total=False): ...
 class _ReportOfCapturesOptions(_ReportOptions, _CaptureOptions, total=False): ...
@@ -99,6 +101,7 @@ def flows(
     *sources: _Sources,
     fields: Iterable[str] = (),
     into: None = None,
+    format: None = None,
     **options: Unpack[_FlowsOfCapturesOptions],
 ) -> Rows[Flow]: ...
 @overload
@@ -106,8 +109,17 @@ def flows(
     *sources: _Sources,
     fields: Iterable[str] = (),
     into: _Path | FlowStore,
+    format: None = None,
     **options: Unpack[_FlowsOfCapturesOptions],
 ) -> list[dict[str, Any]]: ...
+@overload
+def flows(
+    *sources: _Sources,
+    fields: Iterable[str] = (),
+    into: _Path,
+    format: Literal["zeek", "zeek-json", "ecs", "ipfix"],
+    **options: Unpack[_FlowsInFileOptions],
+) -> int: ...
 def calls(
     *sources: _Sources,
     fields: Iterable[str] = (),

@@ -20,6 +20,7 @@ import sys
 import threading
 import time
 import tracemalloc
+import warnings
 
 import pyarrow
 import pytest
@@ -63,6 +64,71 @@ def test_labels_of_networks_come_from_a_file(tmp_path):
     sites.write_text("nonsense")
     with pytest.raises(bytewright.FormatError, match="line 1: expected a network"):
         list(bytewright.flows(WEB, label=sites))
+
+
+def test_a_network_with_two_labels_is_warned_of_and_the_program_may_make_an_error_of_that(tmp_path):
+    sites = tmp_path / "sites.csv"
+    sites.write_text("10.0.0.0/8,a\n10.0.0.0/8,b\n")
+    for opened in (lambda: bytewright.flows(WEB, label=sites), lambda: Capture(WEB, label=sites)):
+        with pytest.warns(UserWarning, match=f"^{sites}: 10.0.0.0/8 has two labels, and the later one counts: b, not a$") as told:
+            opened()
+        assert len(told) == 1
+        with warnings.catch_warnings(), pytest.raises(UserWarning):
+            warnings.simplefilter("error")
+            opened()
+    sites.write_text("10.0.0.0/8,a\n10.0.0.0/9,b\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(list(bytewright.flows(WEB, label=sites))) > 0
+
+
+def without_clock(text):
+    return [line for line in text.splitlines() if not line.startswith(("#open", "#close"))]
+
+
+def test_flows_are_written_as_other_programs_have_them(tmp_path):
+    path, sources = tmp_path / "flows", (WEB, SAMPLES / "vlan.pcapng")
+    count = len(list(bytewright.flows(*sources)))
+    for form in ("zeek", "zeek-json", "ecs"):
+        assert bytewright.flows(*sources, into=path, format=form) == count
+        printed = subprocess.run([sys.executable, "-m", "bytewright", "flows", *sources, "--as", form], check=True, stdout=subprocess.PIPE, text=True)
+        assert without_clock(path.read_text()) == without_clock(printed.stdout)
+    assert bytewright.flows(list(sources), into=str(path), format="ipfix") == count and path.read_bytes()[:2] == b"\0\n"
+    with Capture(WEB, filter="tcp") as capture:
+        written = bytewright.flows(capture, into=path, format="ecs", where="dst_port == 80")
+        assert written == len(list(capture.flows(where="dst_port == 80"))) == len(path.read_text().splitlines())
+    with path.open("rb") as older:
+        assert bytewright.flows(io.BytesIO(WEB.read_bytes()), into=path, format="zeek") > written
+        assert older.read(1) == b"{"
+
+
+def test_a_file_of_flows_has_the_flows_before_damage_that_is_kept_only(tmp_path):
+    path, damaged = tmp_path / "flows", tmp_path / "damaged.pcap.gz"
+    damaged.write_bytes(WEB.read_bytes()[:-2000])
+    path.write_text("older")
+    with pytest.raises(bytewright.TruncatedError):
+        bytewright.flows(WEB, damaged, into=path, format="ecs")
+    assert path.read_text() == "older" and sorted(os.listdir(tmp_path)) == ["damaged.pcap.gz", "flows"]
+    with pytest.warns(bytewright.DamageWarning, match="what is before it was read"):
+        count = bytewright.flows(WEB, damaged, into=path, format="ecs", damage="keep")
+    assert count == len(path.read_text().splitlines())
+
+
+def test_a_file_of_flows_is_asked_for_with_a_path_and_a_format_that_there_is(tmp_path):
+    def told(**options):
+        with pytest.raises(bytewright.ArgumentError) as error:
+            bytewright.flows(WEB, **options)
+        return str(error.value)
+
+    path = tmp_path / "flows"
+    assert told(into=path, format="zek").endswith("did you mean zeek?")
+    assert told(format="zeek") == "expected a path as into, to write flows with format='zeek', found none"
+    assert told(into=path, format="zeek", fields=["bytes"]).startswith("expected no fields with format='zeek'")
+    with FlowStore(tmp_path / "store") as store:
+        assert told(into=store, format="zeek").endswith("found a FlowStore")
+    with pytest.raises(TypeError, match="expected an option"):
+        bytewright.flows(WEB, into=path, format="zeek", forced=True)
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)

@@ -16,6 +16,7 @@ WEB = pathlib.Path(__file__).parents[2] / "samples" / "web.pcap.gz"
 WRITERS = {
     "write_to": lambda source, path, **options: Capture(source).write_to(path, **options),
     "to_parquet": lambda source, path, **options: bytewright.packets(source).to_parquet(path, **options),
+    "flows": lambda source, path, **options: bytewright.flows(source, into=path, format="zeek", **options),
     "report": lambda source, path, **options: bytewright.report(source, into=path, **options),
 }
 
@@ -85,14 +86,14 @@ def raise_error():
     raise ZeroDivisionError
 
 
-@pytest.mark.parametrize("name", ["out.pcap", "out.pcapng.zst"])
-def test_a_cut_that_is_interrupted_or_whose_source_raises_leaves_the_older_file(tmp_path, capture, name):
+@pytest.mark.parametrize(("name", "writer"), [("out.pcap", "write_to"), ("out.pcapng.zst", "write_to"), ("conn.log", "flows")])
+def test_a_cut_or_flows_that_are_interrupted_or_whose_source_raises_leave_the_older_file(tmp_path, capture, name, writer):
     path = tmp_path / name
     path.write_text("older")
     for end, error in ((raise_error, ZeroDivisionError), (lambda: signal.raise_signal(signal.SIGINT), KeyboardInterrupt)):
         with pytest.raises(error):
-            Capture(Ends(capture, end)).write_to(path)
-        assert path.read_text() == "older" and sorted(os.listdir(tmp_path)) == ["in.pcap", name]
+            WRITERS[writer](Ends(capture, end), path)
+        assert path.read_text() == "older" and set(os.listdir(tmp_path)) == {"in.pcap", name}
 
 
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)

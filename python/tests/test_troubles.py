@@ -632,12 +632,15 @@ class WriteWhatWasReadToAFile(Captures):
             path.unlink(missing_ok=True)
         rows = self.capture.packets("length").to_parquet(paths[0])
         bytewright.report(CAPTURE, into=paths[1], title="t")
+        log = paths[1].with_suffix(".log")
+        flows = bytewright.flows(CAPTURE, into=log, format="zeek"), log.stat().st_size > 1000
+        log.unlink()
         written = self.capture.write_to(paths[2])
         index = paths[2].with_suffix(".pcap.bwi")
         index.unlink(missing_ok=True)
         indexed = list(bytewright.index(paths[2]))[0][3], list(Capture(paths[2]).index())[0][3]
         index.unlink()
-        return rows, paths[1].stat().st_size > 1000, written["packets"], indexed, len(list(Capture(paths[2])))
+        return rows, flows, paths[1].stat().st_size > 1000, written["packets"], indexed, len(list(Capture(paths[2])))
 
     def grow(self):
         table = Capture(CAPTURE)
@@ -652,6 +655,8 @@ class WriteWhatWasReadToAFile(Captures):
         with Capture(copy) as capture, pytest.raises((bytewright.Error, OSError)):
             for write in (capture.write_to, capture.packets("length").to_parquet):
                 write(copy)
+        with pytest.raises(bytewright.ArgumentError):
+            bytewright.flows(copy, into=copy, format="zeek", force=True)
         assert copy.read_bytes() == CAPTURE.read_bytes()
         copy.unlink()
         super().itself()

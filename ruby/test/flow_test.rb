@@ -54,6 +54,74 @@ class FlowTest < TestCase
     assert_raises(ArgumentError) { flow[:port] }
   end
 
+  def lines_of(path) = File.readlines(path).grep_v(/^#(open|close)/)
+
+  def test_flows_of_captures_are_written_as_other_programs_have_them
+    with_new_file("flows") do |path|
+      flows = Bytewright::Capture.flows(WEB, VLAN).to_a
+      %w[zeek zeek-json ecs].each do |format|
+        assert_equal(flows.size, Bytewright::Capture.flows(WEB, VLAN, into: path, format: format))
+        lines = lines_of(path)
+        assert_equal(flows.size, lines.count { |line| !line.start_with?("#") }, format)
+        printed = IO.popen(command("flows", WEB, VLAN, "--as", format), &:readlines)
+        assert_equal(printed.grep_v(/^#(open|close)/), lines, format)
+      end
+      assert_equal(flows.size, Bytewright::Capture.flows(WEB, VLAN, into: Pathname(path), format: :ipfix))
+      assert_equal([0, 10], File.binread(path, 2).bytes)
+      some = Bytewright::Capture.flows(WEB, into: path, format: :zeek, where: "dst_port == 80", filter: "tcp")
+      assert_equal(Bytewright::Capture.flows(WEB, filter: "tcp", where: "dst_port == 80").count, some)
+    end
+  end
+
+  def test_flows_of_damaged_captures_are_written_up_to_the_damage_where_it_is_kept_only
+    with_file(File.binread(WEB)[0..-2000]) do |damaged|
+      with_new_file("flows") do |path|
+        File.write(path, "older")
+        assert_raises(Bytewright::TruncatedError) { Bytewright::Capture.flows(VLAN, damaged, into: path, format: :ecs) }
+        assert_equal("older", File.read(path))
+        assert_equal(["flows"], Dir.children(File.dirname(path)))
+        count = nil
+        assert_output(nil, /what is before it was read/) do
+          count = Bytewright::Capture.flows(VLAN, damaged, into: path, format: :ecs, damage: :keep)
+        end
+        assert_equal(count, File.readlines(path).size)
+      end
+    end
+  end
+
+  def test_a_file_of_flows_is_asked_for_with_a_path_and_a_format_that_there_is
+    with_new_file("flows") do |path|
+      with = ->(**options) { assert_raises(ArgumentError) { Bytewright::Capture.flows(WEB, **options) }.message }
+      assert_match(/did you mean zeek\?/, with.call(into: path, format: :zek))
+      assert_match(/expected the file of the flows as into:/, with.call(format: :zeek))
+      assert_match(/expected an option/, with.call(into: path, format: :zeek, forced: true))
+      Bytewright::FlowStore.open(File.join(File.dirname(path), "store")) do |store|
+        assert_match(/found a FlowStore/, with.call(into: store, format: :zeek))
+      end
+      refute_path_exists(path)
+    end
+  end
+
+  def test_flows_go_to_a_pipe_as_they_end
+    with_new_file("pipe") do |path|
+      File.mkfifo(path)
+      reader = Thread.new { File.readlines(path) }
+      count = Bytewright::Capture.flows(WEB, into: path, format: :"zeek-json")
+      assert_equal(count, reader.value.size)
+    end
+  end
+
+  def test_a_network_with_two_labels_is_warned_of_once
+    with_file("10.0.0.0/8,a\n10.0.0.0/8,b\n") do |label|
+      assert_output(nil, "#{label}: 10.0.0.0/8 has two labels, and the later one counts: b, not a\n") do
+        2.times { assert_operator(Bytewright::Capture.flows(WEB, VLAN, label:).count, :>, 0) }
+      end
+      with_file("10.0.0.0/8,a\n10.0.0.0/9,b\n") do |other|
+        assert_silent { Bytewright::Capture.flows(WEB, label: other).first }
+      end
+    end
+  end
+
   def test_labels_of_networks_come_from_a_file
     frames = [question, answer]
     with_file("10.0.0.0/24,home\n10.0.0.2,server\n") do |label|

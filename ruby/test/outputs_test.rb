@@ -10,6 +10,7 @@ class OutputsTest < TestCase
   # Methods that write a file, from a source.
   WRITERS = {
     write_to: ->(source, path, **options) { Bytewright::Capture.open(source) { |capture| capture.write_to(path, **options) } },
+    flows: ->(source, path, **options) { Bytewright::Capture.flows(source, into: path, format: :zeek, **options) },
     report: ->(source, path, **options) { Bytewright::Capture.report(source, into: path, **options) }
   }.freeze
 
@@ -86,15 +87,16 @@ class OutputsTest < TestCase
     Interrupt => -> { Process.kill(:INT, Process.pid) && sleep }
   }.freeze
 
-  def test_a_cut_that_is_interrupted_or_whose_source_raises_leaves_the_older_file
+  def test_a_cut_or_flows_that_are_interrupted_or_whose_source_raises_leave_the_older_file
     in_folder do |folder, input|
       bytes = File.binread(input)
-      %w[out.pcap out.pcapng.zst].product(ENDS.to_a).each do |name, (error, trouble)|
+      outputs = { "out.pcap" => :write_to, "out.pcapng.zst" => :write_to, "conn.log" => :flows }
+      outputs.to_a.product(ENDS.to_a).each do |(name, writer), (error, trouble)|
         path = File.join(folder, name)
         File.write(path, "older")
-        assert_raises(error) { WRITERS[:write_to].call(Ends.new(bytes, &trouble), path) }
+        assert_raises(error) { WRITERS[writer].call(Ends.new(bytes, &trouble), path) }
         assert_equal("older", File.read(path), error)
-        assert_equal(["in.pcap", name], Dir.children(folder).sort)
+        assert_equal(["in.pcap", name].sort, Dir.children(folder).sort)
         File.delete(path)
       end
     end

@@ -231,14 +231,17 @@ class TroublesTest < TestCase
               path = File.join(folder, "own.pcapng")
               File.binwrite(path, File.binread(VLAN))
               Bytewright::Capture.open(path) { |capture| refused { capture.write_to(path) } }
+              refused { Bytewright::Capture.flows(path, into: path, format: :zeek, force: true) }
               raise "packets are gone" unless Bytewright::Capture.open(path, &:count) == 316
             }) do |folder|
     path = File.join(folder, "c.#{Process.pid}.#{Thread.current.object_id}.pcapng")
     Bytewright::Capture.open(VLAN) { |capture| capture.write_to(path, force: true) }
     Bytewright::Capture.report(VLAN, into: "#{path}.html")
+    flows = Bytewright::Capture.flows(VLAN, into: "#{path}.log", format: :zeek)
     packets = Bytewright::Capture.open(path) { |capture| capture.index.first[:packets] }
-    [packets, Bytewright::Capture.open(path, &:count), File.read("#{path}.html", encoding: Encoding::UTF_8).end_with?("</html>\n")].tap do
-      File.unlink(path, "#{path}.html", "#{path}.bwi")
+    page = File.read("#{path}.html", encoding: Encoding::UTF_8)
+    [packets, flows, Bytewright::Capture.open(path, &:count), page.end_with?("</html>\n")].tap do
+      File.unlink(path, "#{path}.html", "#{path}.log", "#{path}.bwi")
     end
   end
   operation("read values from a stream",

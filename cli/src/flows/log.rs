@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bytewright::export::OutputFile;
+use bytewright::ask::FlowLog;
 use bytewright::flow::{Flow, FlowEncoder, FlowFormat};
 use bytewright::query::now;
 
@@ -12,9 +12,6 @@ use crate::session::{STDIN, Session, output_options};
 
 /// Name of standard output in errors.
 const STDOUT: &str = "standard output";
-
-/// Bytes that are gathered before they go to a file.
-const GATHERED: usize = 256 << 10;
 
 /// The reason why `--as` makes no sense with the other options, and what does.
 pub(super) fn refusal(args: &FlowsArgs, is_terminal: bool) -> Option<String> {
@@ -67,13 +64,12 @@ fn is_stdout(output: Option<&Path>) -> bool {
 }
 
 /// Flows on their way to the other program.
-pub(super) struct FlowLog {
-    encoder: FlowEncoder,
-    /// The file, and the bytes that it has not got; none for standard output.
-    file: Option<(OutputFile, Vec<u8>)>,
+pub(super) enum FlowOutput {
+    File(Box<FlowLog>),
+    Stdout(FlowEncoder),
 }
 
-impl FlowLog {
+impl FlowOutput {
     /// Begins the log; nothing, once the error is told, where its file cannot be made. `inputs` are what it is made of.
     pub(super) fn new(
         format: FlowFormat,
@@ -81,27 +77,22 @@ impl FlowLog {
         inputs: &[PathBuf],
         session: &mut Session,
     ) -> io::Result<Option<Self>> {
-        let file = match create(args, inputs, session) {
-            Ok(file) => file.map(|file| (file, Vec::new())),
-            Err(error) => return session.report(&error).map(|()| None),
-        };
-        let mut log = FlowLog { encoder: FlowEncoder::new(format), file };
-        let buffer = log.file.as_mut().map_or(session.output.buffer(), |(_, gathered)| gathered);
-        log.encoder.begin(now(), buffer);
-        Ok(Some(log))
+        match create(format, args, inputs, session) {
+            Ok(Some(log)) => Ok(Some(FlowOutput::File(Box::new(log)))),
+            Ok(None) => {
+                let mut encoder = FlowEncoder::new(format);
+                encoder.begin(now(), session.output.buffer());
+                Ok(Some(FlowOutput::Stdout(encoder)))
+            }
+            Err(error) => session.report(&error).map(|()| None),
+        }
     }
 
     pub(super) fn push(&mut self, flow: &Flow, session: &mut Session) -> io::Result<()> {
-        match &mut self.file {
-            Some((file, gathered)) => {
-                self.encoder.push(flow, gathered);
-                if gathered.len() >= GATHERED {
-                    file.write(gathered).map_err(io::Error::other)?;
-                }
-                Ok(())
-            }
-            None => {
-                self.encoder.push(flow, session.output.buffer());
+        match self {
+            FlowOutput::File(log) => log.push(flow).map_err(io::Error::other),
+            FlowOutput::Stdout(encoder) => {
+                encoder.push(flow, session.output.buffer());
                 session.output.settle()
             }
         }
@@ -109,44 +100,43 @@ impl FlowLog {
 
     /// Writes what was pushed so far.
     pub(super) fn flush(&mut self, session: &mut Session) -> io::Result<()> {
-        match &mut self.file {
-            Some((file, gathered)) => {
-                self.encoder.flush(now(), gathered);
-                file.write(gathered).map_err(io::Error::other)
-            }
-            None => {
-                self.encoder.flush(now(), session.output.buffer());
+        match self {
+            FlowOutput::File(log) => log.flush().map_err(io::Error::other),
+            FlowOutput::Stdout(encoder) => {
+                encoder.flush(now(), session.output.buffer());
                 session.output.flush()
             }
         }
     }
 
     /// Ends the log. A file has its name now, once all inputs were read.
-    pub(super) fn finish(mut self, session: &mut Session) -> io::Result<()> {
-        let Some((file, gathered)) = &mut self.file else {
-            self.encoder.finish(now(), session.output.buffer());
-            return session.output.flush();
-        };
-        if !session.may_finish_file() {
-            return Ok(());
+    pub(super) fn finish(self, session: &mut Session) -> io::Result<()> {
+        match self {
+            FlowOutput::File(log) if session.may_finish_file() => {
+                log.finish().map(drop).map_err(io::Error::other)
+            }
+            FlowOutput::File(_) => Ok(()),
+            FlowOutput::Stdout(mut encoder) => {
+                encoder.finish(now(), session.output.buffer());
+                session.output.flush()
+            }
         }
-        self.encoder.finish(now(), gathered);
-        file.write(gathered).and_then(|()| file.finish()).map_err(io::Error::other)
     }
 }
 
 /// The file of the log; none for standard output, which must be none of the inputs either.
 fn create(
+    format: FlowFormat,
     args: &FlowsArgs,
     inputs: &[PathBuf],
     session: &Session,
-) -> bytewright::Result<Option<OutputFile>> {
+) -> bytewright::Result<Option<FlowLog>> {
     let options = output_options(inputs, args.columns.replacing.options.force);
     let Some(path) = args.log.output.as_deref().filter(|path| !is_stdout(Some(path))) else {
         options.check_inputs(Path::new("/dev/fd/1"), STDOUT)?;
         return Ok(None);
     };
-    let file = OutputFile::create(path, &options)?;
-    session.remove_at_signal(file.hidden_path())?;
-    Ok(Some(file))
+    let log = FlowLog::create(path, format, &options)?;
+    session.remove_at_signal(log.hidden_path())?;
+    Ok(Some(log))
 }

@@ -108,7 +108,8 @@ fn packets_are_chosen_by_the_labels_of_their_networks() {
     let two = b"10.0.0.0/8,a\n10.0.0.0/8,b\n";
     folder.write("two.csv", two);
     let told = folder.run(&["flows", "mixed.pcap", "--label", "two.csv", "--json"]);
-    let expected = "bytewright: 10.0.0.0/8 has two labels, and the later one counts: b, not a\n";
+    let expected =
+        "bytewright: two.csv: 10.0.0.0/8 has two labels, and the later one counts: b, not a\n";
     assert_eq!((told.code, told.stderr.as_str()), (0, expected));
     assert!(told.stdout.contains("\"src_label\":\"b\""), "{}", told.stdout);
 }

@@ -104,6 +104,11 @@ impl OutputFile {
         }
     }
 
+    /// Returns true if what is written is handed on as it comes, as in a named pipe.
+    pub(crate) fn is_stream(&self) -> bool {
+        matches!(self.destination, OutputDestination::Stream(_))
+    }
+
     /// As [`FileWriter::hidden_path`].
     pub fn hidden_path(&self) -> Option<PathBuf> {
         match &self.destination {

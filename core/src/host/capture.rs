@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::asked::Asked;
 use super::background::Outlet;
+use super::flow_log::OpenFlowLog;
 use super::flow_table::FlowTableFile;
 use super::kept_damage::{KeptDamage, LatestDamage};
 use super::live::LiveInput;
@@ -216,6 +217,15 @@ impl Capture {
             drop(store);
             outlet.send(Item::Merge(Box::new(merge)))
         })
+    }
+
+    /// A pass that adds the flows to a file of another program, and gives no item.
+    ///
+    /// # Errors
+    /// Those of [`Capture::ask`].
+    pub fn log_flows(&self, log: &OpenFlowLog) -> Result<Pass> {
+        let (log, input) = (log.clone(), self.file);
+        self.start(1, move |mut reader, _, damage| log.read(&mut reader, input, damage))
     }
 
     /// A pass that adds the capture to a report, and gives [`Item::Reported`], once.

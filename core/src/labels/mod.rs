@@ -39,7 +39,10 @@ pub fn read_labels(path: &Path) -> Result<NetworkLabels> {
     } else {
         csv::read(&file.bytes)
     };
-    read.map_err(|error| error.in_file(&shown))
+    match read {
+        Ok(labels) => Ok(labels.in_file(&shown)),
+        Err(error) => Err(error.in_file(&shown)),
+    }
 }
 
 /// The error for a file with more networks than are read.

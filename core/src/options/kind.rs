@@ -134,6 +134,18 @@ fn check_seconds(name: &str, seconds: f64) -> Result<()> {
     }
 }
 
+/// The one of `all` that has this name among `names`, which are in the same order. Errors call it `subject`.
+pub(crate) fn choice_named<T: Copy>(
+    subject: &str,
+    name: &str,
+    names: &[&str],
+    all: &[T],
+) -> Result<T> {
+    check_choice(subject, name, names)?;
+    let found = names.iter().zip(all).find(|(known, _)| **known == name);
+    found.map(|(_, found)| *found).ok_or_else(|| Error::internal("a name of nothing"))
+}
+
 fn check_choice(name: &str, word: &str, words: &[&str]) -> Result<()> {
     if words.contains(&word) {
         return Ok(());

@@ -15,6 +15,7 @@ use crate::{Error, ErrorKind, Result};
 
 pub(crate) use duration::duration_ns;
 pub use kind::OptionKind;
+pub(crate) use kind::choice_named;
 pub use setting::Setting;
 
 /// An option, as it is said once for all languages.

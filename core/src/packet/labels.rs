@@ -17,6 +17,8 @@ pub struct NetworkLabels {
 /// A network that has got labels one after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplacedLabel {
+    /// The file, where they are in one.
+    pub file: Option<String>,
     /// Labels that were replaced, of all networks.
     pub count: u64,
     /// The first of the networks, as people write it.
@@ -42,6 +44,15 @@ impl NetworkLabels {
         self.replaced.as_ref()
     }
 
+    /// These labels, which a file has.
+    #[must_use]
+    pub(crate) fn in_file(mut self, name: &str) -> Self {
+        if let Some(replaced) = &mut self.replaced {
+            replaced.file = Some(name.to_owned());
+        }
+        self
+    }
+
     /// Bytes of memory that they take.
     pub fn memory_bytes(&self) -> usize {
         let texts = self.texts.iter().map(|text| size_of::<Box<str>>() + text.len());
@@ -51,7 +62,8 @@ impl NetworkLabels {
 
 impl std::fmt::Display for ReplacedLabel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let ReplacedLabel { count, network, label, before } = self;
+        let ReplacedLabel { file, count, network, label, before } = self;
+        file.as_ref().map_or(Ok(()), |file| write!(f, "{file}: "))?;
         write!(f, "{network} has two labels, and the later one counts: {label}, not {before}")?;
         match count - 1 {
             0 => Ok(()),
@@ -130,6 +142,7 @@ impl LabelBuilder {
         let first = first.or_else(|| v6_replaced.first.map(Replacement::widened));
         let text = |number: u32| texts.get(number as usize).map_or("", |text| text).to_owned();
         let replaced = first.map(|first| ReplacedLabel {
+            file: None,
             count: v4_replaced.count + v6_replaced.count,
             network: first.network.to_string(),
             label: text(first.text),

@@ -127,6 +127,8 @@ fn a_network_with_two_labels_has_the_later_one_and_that_is_told() {
     assert_eq!(labels.label_of([10, 200, 0, 1].into()), Some("b"));
     assert_eq!(labels.label_of([10, 0, 0, 1].into()), Some("a"));
     let told = labels.replaced().unwrap().to_string();
+    let (file, told) = told.split_once(": ").unwrap();
+    assert!(file.ends_with("/networks"), "{file}");
     assert_eq!(told, "10.0.0.0/8 has two labels, and the later one counts: b, not a");
     let labels = labels_of("::/0,c\n::/0,d\n::/0,e\n1.2.3.4,a\n1.2.3.4,a\n").unwrap();
     let told = labels.replaced().unwrap().to_string();

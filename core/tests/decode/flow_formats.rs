@@ -394,6 +394,6 @@ fn a_format_is_known_by_its_name_and_another_name_is_told() {
     let told = FlowFormat::by_name("netflow").unwrap_err().to_string();
     assert_eq!(
         told,
-        "expected one of zeek, zeek-json, ecs, ipfix as the format of flows, found netflow"
+        "expected the format of flows to be zeek, zeek-json, ecs or ipfix, found \"netflow\""
     );
 }

@@ -8,12 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytewright::ask::{
-    self, Answer, CountOptions, CutOptions, FlowBatches, PacketOptions, Question, Run,
+    self, Answer, CountOptions, CutOptions, FlowBatches, FlowQuestion, PacketOptions, Question, Run,
 };
 use bytewright::export::OutputOptions;
-use bytewright::flow::FlowOptions;
+use bytewright::flow::{FlowFormat, FlowOptions};
 use bytewright::host::{
-    Asked, Blocking, Capture, FlowTableFile, HeldPacket, Host, Item, OpenReport, Pass,
+    Asked, Blocking, Capture, FlowTableFile, HeldPacket, Host, Item, OpenFlowLog, OpenReport, Pass,
 };
 use bytewright::input::{CaptureOptions, CaptureReader};
 use bytewright::packet::{Field, Packet};
@@ -278,6 +278,44 @@ fn a_report_takes_one_capture_after_another_and_is_written_once() {
         ErrorKind::Argument
     );
     std::fs::remove_file(&page).unwrap();
+}
+
+#[test]
+fn a_file_of_flows_has_those_of_all_captures_once_it_is_finished() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = folder.join(format!("flows-{}.ndjson", std::process::id()));
+    let paths = ["web.pcap.gz", "tunnels.pcap"].map(sample);
+    let create = || OpenFlowLog::create(&path, FlowFormat::Ecs, FlowQuestion::default(), false);
+    let read_all = |log: &OpenFlowLog| {
+        for path in &paths {
+            assert!(open(path).log_flows(log).unwrap().next(&Blocking).unwrap().is_none());
+        }
+    };
+    let log = create().unwrap();
+    read_all(&log);
+    assert!(!path.exists());
+    let count = log.finish().unwrap();
+    let mut batches = FlowBatches::new(FlowOptions::default(), 1000);
+    let mut flows = 0;
+    let count_flows = &mut |found: Vec<_>| -> Result<()> {
+        flows += found.len() as u64;
+        Ok(())
+    };
+    for path in &paths {
+        batches.read(&mut read(path), count_flows).unwrap().unwrap();
+    }
+    batches.finish(count_flows).unwrap();
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert_eq!((count, written.lines().count() as u64), (flows, flows));
+    assert_eq!(log.finish().unwrap_err().kind(), ErrorKind::Closed);
+    let given_up = create().unwrap();
+    read_all(&given_up);
+    given_up.discard();
+    assert_eq!(given_up.finish().unwrap_err().kind(), ErrorKind::Closed);
+    let pass = open(&paths[0]).log_flows(&given_up).unwrap();
+    assert_eq!(pass.next(&Blocking).unwrap_err().kind(), ErrorKind::Closed);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), written);
+    std::fs::remove_file(&path).unwrap();
 }
 
 #[test]

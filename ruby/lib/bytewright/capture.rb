@@ -68,21 +68,29 @@ module Bytewright
       # With +into+ the flows of each capture are merged into a file, in one transaction that is on disk
       # when its turn ends; a capture that was counted before is not counted again.
       #
+      # With +format+ as well, the flows of all captures are written to that file as another program has them: +:zeek+ (its
+      # conn.log), +"zeek-json"+, +:ecs+ (the Elastic Common Schema) or +:ipfix+. The file has its name when it is whole.
+      #
       # @param sources [Array<String, #to_path, #readpartial, #read>] captures, read in this order
-      # @param into [String, #to_path, FlowStore, nil] a file, or a store that is open
-      # @param options those of {Options::FLOWS} (idle_timeout, active_timeout, max_flows and, without +into+, where), and of {open}
+      # @param into [String, #to_path, FlowStore, nil] a file, or without +format+ a store that is open
+      # @param format [Symbol, String, nil] the program that is to read the file
+      # @param options those of {Options::FLOWS} (idle_timeout, active_timeout, max_flows and, unless flows are merged, where), of
+      #   {open}, and with +format+ force, to replace a capture, a table or a store, too
       # @yieldparam flow [Flow] without +into+: each flow, when it ends
       # @return [Array<Hash>] with +into+: per capture file, added, packets,
       #   packets_without_flow, flows, new_flows, counted_as, content_id, and damage (an Error, or nil)
+      # @return [Integer] with +format+: the number of flows
       # @return [Enumerator, nil] otherwise
       # @raise [FormatError, TruncatedError] where a source is no capture, or ends inside of its header; the
       #   store is then as the captures before it left it
-      def flows(*sources, into: nil, **options, &block)
+      def flows(*sources, into: nil, format: nil, **options, &block)
         if into
           raise ArgumentError, "expected a block or into:, found both: flows of the file are those of its FlowStore" if block
 
-          return merge(sources, into, options)
+          return format ? log_flows(sources, into, format, options) : merge(sources, into, options)
         end
+        raise ArgumentError, "expected the file of the flows as into:, found only their format: #{format.inspect}" if format
+
         return to_enum(:flows, *sources, **options) unless block
 
         under_way, options = flows_and_options(options)
@@ -131,6 +139,18 @@ module Bytewright
       # Flows under way, and the options that are left for the captures.
       def flows_and_options(options)
         [OpenFlows.new(options), options.slice(*Options::CAPTURE.keys)]
+      end
+
+      def log_flows(sources, into, format, options)
+        raise ArgumentError, "expected a path to write flows to, found a FlowStore; leave out format:" if into.is_a?(FlowStore)
+
+        into = into.to_path if into.respond_to?(:to_path)
+        log = OpenFlowLog.new(into, format.to_s, options)
+        options = options.slice(*Options::CAPTURE.keys)
+        sources.each { |source| open(source, **options) { |capture| capture.send(:add_to_flow_log, log) } }
+        log.finish
+      ensure
+        log&.discard
       end
 
       def merge(sources, into, options)
@@ -385,7 +405,7 @@ module Bytewright
       "#<#{self.class} #{name}#{" (closed)" if closed?}>"
     end
 
-    private :read_frames, :read_frame, :read_columns, :read_counts, :read_flows, :read_merge, :read_report, :read_info, :read_calls,
+    private :read_frames, :read_frame, :read_columns, :read_counts, :read_flows, :read_flow_log, :read_merge, :read_report, :read_info, :read_calls,
             :read_sums, :read_summary, :read_cut
 
     private
@@ -410,6 +430,10 @@ module Bytewright
           flows.each(&block)
         end
       end
+    end
+
+    def add_to_flow_log(log)
+      result_of(read_flow_log(log))
     end
 
     def merge_into(store, under_way)

@@ -90,5 +90,5 @@ module Bytewright
     private :read_flows, :read_merges
   end
 
-  private_constant :OpenFlows
+  private_constant :OpenFlows, :OpenFlowLog
 end

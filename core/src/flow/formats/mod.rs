@@ -10,10 +10,10 @@ mod zeek;
 use self::ipfix::IpfixMessages;
 use super::field::FlowField;
 use super::record::Flow;
+use crate::Result;
 use crate::batch::Value;
-use crate::error::excerpt;
+use crate::options::choice_named;
 use crate::packet::proto;
-use crate::{Error, ErrorKind, Result};
 
 /// Format of flows that other programs read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,13 +51,7 @@ impl FlowFormat {
     /// # Errors
     /// `Argument` where there is none.
     pub fn by_name(name: &str) -> Result<FlowFormat> {
-        let found = Self::ALL.iter().find(|format| format.name() == name);
-        found.copied().ok_or_else(|| {
-            let known = Self::NAMES.join(", ");
-            let found = excerpt(name);
-            let message = format!("expected one of {known} as the format of flows, found {found}");
-            Error::new(ErrorKind::Argument, message)
-        })
+        choice_named("the format of flows", name, Self::NAMES, Self::ALL)
     }
 
     /// Returns true if it is lines of text.

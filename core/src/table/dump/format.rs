@@ -1,6 +1,7 @@
 //! The forms of text that a table can be written in.
 
-use crate::error::{Error, ErrorKind, Result, excerpt};
+use crate::error::Result;
+use crate::options::choice_named;
 
 /// Form of a dump. A reader tells which one it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,21 +31,16 @@ impl DumpFormat {
         }
     }
 
-    /// Returns the one with this name: [`ErrorKind::Argument`] where there is none.
+    /// Returns the one with this name: `Argument` where there is none.
     pub fn by_name(name: &str) -> Result<DumpFormat> {
-        let found = Self::ALL.iter().find(|format| format.name() == name);
-        found.copied().ok_or_else(|| {
-            let known = Self::NAMES.join(", ");
-            let found = excerpt(name);
-            let message = format!("expected one of {known} as the format of a dump, found {found}");
-            Error::new(ErrorKind::Argument, message)
-        })
+        choice_named("the format of a dump", name, Self::NAMES, Self::ALL)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::ErrorKind;
 
     #[test]
     fn each_has_a_name_of_its_own() {

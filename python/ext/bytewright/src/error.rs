@@ -3,11 +3,12 @@
 use std::ffi::CString;
 
 pub(crate) use bytewright::host::guard as guarded;
+use bytewright::packet::NetworkLabels;
 use bytewright::panics;
 use bytewright::terminal::Harmless;
 use bytewright::{Error, ErrorKind};
 use pyo3::PyTypeInfo;
-use pyo3::exceptions::{PyOSError, PyTypeError};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -74,6 +75,16 @@ fn warn_of(py: Python<'_>, error: &Error) -> PyResult<()> {
     let class = py.import(CLASSES)?.getattr("DamageWarning")?;
     let text = CString::new(format!("{error}; what is before it was read"))?;
     PyErr::warn(py, &class, &text, 1)
+}
+
+/// Warns of networks that a file gives two labels.
+///
+/// # Errors
+/// The warning, where the program makes errors of such ones.
+pub(crate) fn warn_of_replaced(py: Python<'_>, labels: &NetworkLabels) -> PyResult<()> {
+    let Some(replaced) = labels.replaced() else { return Ok(()) };
+    let text = CString::new(Harmless::line(&replaced.to_string()).to_string())?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)
 }
 
 /// Warns of damage for which a cache was cleared.

@@ -59,7 +59,7 @@ mod native {
     #[pymodule_export]
     use crate::capture::{
         Batch, Batches, Call, Capture, CapturePart, CaptureWriter, EntryBatches, EntryMerge, Flow,
-        FlowStore, Interface, Packet, Records, Report, Rows, StoredFlows, capture_parts,
+        FlowLog, FlowStore, Interface, Packet, Records, Report, Rows, StoredFlows, capture_parts,
         indexed_parts, restored_batch, restored_call, restored_flow, restored_packet, schema_of,
     };
     #[pymodule_export]

@@ -1,11 +1,15 @@
 //! `Bytewright::Capture`: the core's session of a capture, each pass over which is a [`Reading`].
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use bytewright::ask::{CallOptions, CountOptions, CutOptions, PacketOptions, Question, SumOptions};
 use bytewright::export::OutputOptions;
 use bytewright::host::{self, Asked, Pass};
 use bytewright::input::{CaptureOptions, LiveOptions};
 use bytewright::options::NamedOptions;
-use bytewright::packet::Field;
+use bytewright::packet::{Field, NetworkLabels};
+use bytewright::terminal::Harmless;
 use magnus::{
     Error, RArray, RHash, RString, Ruby, Symbol, Value, function, method, prelude::*, value::Opaque,
 };
@@ -14,13 +18,16 @@ use crate::border::{class_name, lend, lock, path_of};
 use crate::class;
 use crate::error::{self, guarded, raised};
 use crate::fields::{define_fields, field_named, fields_named};
-use crate::flow::{OpenFlows, StoreObject};
+use crate::flow::{FlowLogObject, OpenFlows, StoreObject};
 use crate::host::RubyHost;
 use crate::memory_report::{MemoryReport, REPORTED};
 use crate::options::settings;
 use crate::reading::Reading;
 use crate::report::OpenReport;
 use crate::summary::OpenSummary;
+
+/// Hash of the latest warning of labels.
+static TOLD_LAST: AtomicU64 = AtomicU64::new(0);
 
 /// A capture file, a network interface, or an object to read a capture from.
 #[derive(magnus::TypedData)]
@@ -72,6 +79,7 @@ impl Capture {
         let settings = settings(ruby, &[LiveOptions::OPTIONS, CaptureOptions::OPTIONS], options)?;
         let live: LiveOptions = raised(ruby, settings.take())?;
         let options: CaptureOptions = raised(ruby, settings.take())?;
+        warn_of_replaced(ruby, &options)?;
         let open = || host::Capture::live(&name, live.clone(), options.clone());
         let opened = lock::to_the_end(ruby, open)?;
         Capture::lent(ruby, raised(ruby, opened)?, None)
@@ -191,6 +199,11 @@ impl Capture {
         this.start(ruby, Vec::new(), |session| session.ask(Asked::of_run(&flows.run, is_last)))
     }
 
+    /// Flows to a file of another program.
+    fn read_flow_log(ruby: &Ruby, this: &Self, log: &FlowLogObject) -> Result<Reading, Error> {
+        this.start(ruby, Vec::new(), |session| session.log_flows(&log.0))
+    }
+
     fn read_merge(
         ruby: &Ruby,
         this: &Self,
@@ -239,7 +252,23 @@ impl Capture {
 }
 
 fn capture_options(ruby: &Ruby, options: RHash) -> Result<CaptureOptions, Error> {
-    raised(ruby, settings(ruby, &[CaptureOptions::OPTIONS], options)?.take())
+    let options = raised(ruby, settings(ruby, &[CaptureOptions::OPTIONS], options)?.take())?;
+    warn_of_replaced(ruby, &options)?;
+    Ok(options)
+}
+
+/// Warns of networks that the file of labels gives two, once for captures that are opened one after another with the same file.
+fn warn_of_replaced(ruby: &Ruby, options: &CaptureOptions) -> Result<(), Error> {
+    let replaced = options.labels.as_deref().and_then(NetworkLabels::replaced);
+    let Some(replaced) = replaced.map(ToString::to_string) else { return Ok(()) };
+    let mut hasher = DefaultHasher::new();
+    replaced.hash(&mut hasher);
+    let hash = hasher.finish();
+    if TOLD_LAST.swap(hash, Ordering::Relaxed) == hash {
+        return Ok(());
+    }
+    let text = Harmless::line(&replaced).to_string();
+    ruby.module_kernel().funcall::<_, _, Value>("warn", (text,)).map(drop)
 }
 
 pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
@@ -260,6 +289,7 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.define_method("read_columns", method!(Capture::read_columns, 2))?;
     class.define_method("read_counts", method!(Capture::read_counts, 2))?;
     class.define_method("read_flows", method!(Capture::read_flows, 2))?;
+    class.define_method("read_flow_log", method!(Capture::read_flow_log, 1))?;
     class.define_method("read_merge", method!(Capture::read_merge, 2))?;
     class.define_method("read_report", method!(Capture::read_report, 1))?;
     class.define_method("read_calls", method!(Capture::read_calls, 1))?;

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use bytewright::ask::{CaptureMerge, FlowMergeField, FlowQuestion, Question, Run, ToldFlows};
 use bytewright::batch;
-use bytewright::flow::{Flow, FlowField, FlowOptions};
-use bytewright::host::FlowTableFile;
+use bytewright::export::OutputOptions;
+use bytewright::flow::{Flow, FlowField, FlowFormat, FlowOptions};
+use bytewright::host::{FlowTableFile, OpenFlowLog};
 use bytewright::input::CaptureOptions;
 use bytewright::options::NamedOptions;
 use bytewright::sums::FlowEntry;
@@ -79,6 +80,39 @@ impl OpenFlows {
         let question = raised(ruby, FlowQuestion::of(&settings(ruby, tables, options)?))?;
         let run = Run::new(Question::Flows(Vec::new(), question.clone()));
         Ok(OpenFlows { question, run })
+    }
+}
+
+/// A file of flows in the words of another program, under way over one or more captures.
+#[magnus::wrap(class = "Bytewright::OpenFlowLog", free_immediately, size)]
+pub(crate) struct FlowLogObject(pub(crate) OpenFlowLog);
+
+impl FlowLogObject {
+    /// `OpenFlowLog.new(path, format, options)`.
+    fn new(ruby: &Ruby, path: RString, format: String, options: RHash) -> Result<Self, Error> {
+        let path = path_of(path)?;
+        let format = raised(ruby, FlowFormat::by_name(&format))?;
+        let tables = &[
+            FlowOptions::OPTIONS,
+            ToldFlows::OPTIONS,
+            OutputOptions::OPTIONS,
+            CaptureOptions::OPTIONS,
+        ];
+        let settings = settings(ruby, tables, options)?;
+        let OutputOptions { force, .. } = raised(ruby, settings.take())?;
+        let question = raised(ruby, FlowQuestion::of(&settings))?;
+        let create = || OpenFlowLog::create(&path, format, question.clone(), force);
+        Ok(FlowLogObject(raised(ruby, lock::to_the_end(ruby, create)?)?))
+    }
+
+    /// Gives the file its name; the number of its flows.
+    fn finish(ruby: &Ruby, this: &Self) -> Result<u64, Error> {
+        raised(ruby, lock::to_the_end(ruby, || this.0.finish())?)
+    }
+
+    /// Gives the file up, unless it was finished.
+    fn discard(ruby: &Ruby, this: &Self) -> Result<(), Error> {
+        lock::to_the_end(ruby, || this.0.discard())
     }
 }
 
@@ -174,6 +208,11 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
 
     let open_flows = class::define::<OpenFlows>(ruby, "OpenFlows")?;
     open_flows.define_singleton_method("new", function!(OpenFlows::new, 1))?;
+
+    let log = class::define::<FlowLogObject>(ruby, "OpenFlowLog")?;
+    log.define_singleton_method("new", function!(FlowLogObject::new, 3))?;
+    log.define_method("finish", method!(FlowLogObject::finish, 0))?;
+    log.define_method("discard", method!(FlowLogObject::discard, 0))?;
 
     let store = class::define::<StoreObject>(ruby, "FlowStore")?;
     store.define_singleton_method("open_path", function!(StoreObject::open_path, 2))?;

@@ -10,13 +10,14 @@ use bytewright::packet::Field;
 use bytewright::rpc::CallField;
 use pyo3::prelude::*;
 
-use crate::error::{guarded, raised};
+use crate::error::{guarded, raised, warn_of_replaced};
 
 /// Makes the options by which a capture is read.
 pub(super) fn capture_options(py: Python<'_>, settings: &Settings) -> PyResult<CaptureOptions> {
     let mut options = CaptureOptions::default();
     options.stream.jobs = all_cores();
     raised(py, settings.fill(&mut options))?;
+    options.labels.as_deref().map_or(Ok(()), |labels| warn_of_replaced(py, labels))?;
     Ok(options)
 }
 

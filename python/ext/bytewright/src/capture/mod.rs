@@ -3,6 +3,7 @@
 mod arguments;
 mod fields;
 mod flow_entries;
+mod flow_log;
 mod host;
 mod info;
 mod record;
@@ -28,6 +29,7 @@ use pyo3::types::PyDict;
 
 use arguments::{capture_options, field_named};
 pub(crate) use flow_entries::{EntryBatches, EntryMerge};
+pub(crate) use flow_log::FlowLog;
 pub(crate) use host::StreamHost;
 pub(crate) use record::{Call, Flow, Packet};
 pub(crate) use report::Report;
@@ -286,6 +288,12 @@ impl Capture {
             Some(Item::Reported(reported)) => info::reported_to_dict(py, &reported),
             _ => Ok(PyDict::new(py)),
         }
+    }
+
+    /// Adds the flows to a file of another program.
+    #[pyo3(name = "_add_to_flow_log")]
+    fn add_to_flow_log(&self, py: Python<'_>, log: &FlowLog) -> PyResult<()> {
+        self.result_of(py, self.capture.log_flows(&log.log)).map(drop)
     }
 
     /// Adds packets up: these fields, by what the options say.
