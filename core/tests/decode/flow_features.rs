@@ -46,10 +46,13 @@ pub(crate) fn handshake() -> Vec<Sent> {
     vec![client(0, SYN, 100, 0, 0), server(7, SYN | ACK, 500, 101, 0), client(10, ACK, 101, 501, 0)]
 }
 
-fn frame(sent: &Sent) -> Vec<u8> {
+/// The ports of connections whose ports nobody asks about.
+const PORTS: [u16; 2] = [40_000, 80];
+
+fn frame(sent: &Sent, [client, server]: [u16; 2]) -> Vec<u8> {
     let (addresses, ports) = match sent.by_client {
-        true => ([10, 0, 0, 1, 10, 0, 0, 2], [40_000_u16, 80]),
-        false => ([10, 0, 0, 2, 10, 0, 0, 1], [80, 40_000]),
+        true => ([10, 0, 0, 1, 10, 0, 0, 2], [client, server]),
+        false => ([10, 0, 0, 2, 10, 0, 0, 1], [server, client]),
     };
     let header_len = 20 + sent.options.len();
     let total = (20 + header_len + sent.len) as u16;
@@ -69,8 +72,8 @@ fn frame(sent: &Sent) -> Vec<u8> {
     frame
 }
 
-fn decoded(number: u64, sent: &Sent) -> (Packet, Vec<u8>) {
-    let bytes = frame(sent);
+fn decoded(number: u64, sent: &Sent, ports: [u16; 2]) -> (Packet, Vec<u8>) {
+    let bytes = frame(sent, ports);
     let meta = FrameMeta {
         number,
         ts: Some(sent.at * MILLISECOND),
@@ -82,10 +85,15 @@ fn decoded(number: u64, sent: &Sent) -> (Packet, Vec<u8>) {
 
 /// The flow of a connection.
 pub(crate) fn flow_of(sent: &[Sent]) -> Flow {
+    flow_between(PORTS, sent)
+}
+
+/// The flow of a connection between a client's port and a server's.
+pub(crate) fn flow_between(ports: [u16; 2], sent: &[Sent]) -> Flow {
     let features = FeatureSet { tcp: true, lengths: true, names: true, bytes: true, labels: true };
     let mut table = FlowTable::new(FlowOptions { features, ..FlowOptions::default() });
     for (number, sent) in sent.iter().enumerate() {
-        let (packet, bytes) = decoded(number as u64 + 1, sent);
+        let (packet, bytes) = decoded(number as u64 + 1, sent, ports);
         table.add_frame(&packet, &bytes);
     }
     let mut flows = table.finish();
@@ -268,6 +276,12 @@ fn states_and_histories_are_those_of_zeek() {
     assert_eq!(behind(&[client(30, RST, 101, 0, 0)]), "RSTO ShAR src");
     assert_eq!(behind(&[server(30, RST, 501, 0, 0)]), "RSTR ShAr dst");
     assert_eq!(of(&data), "OTH Dd ");
+    // A RST behind a FIN, and then the FIN of the other side.
+    let reset = [ends[0], client(31, RST, 111, 0, 0), ends[1]];
+    assert_eq!(behind(&[&data[..], &reset].concat()), "SF ShADdFRf src");
+    // Somebody answers a SYN that was not sent, and hears that it was not.
+    let scan = [server(0, SYN | ACK, 500, 101, 0), client(1, RST, 101, 0, 0)];
+    assert_eq!(of(&scan), "REJ Hr dst");
 }
 
 #[test]
@@ -275,7 +289,7 @@ fn segments_whose_header_was_cut_have_no_state_and_no_history() {
     let features = FeatureSet::of([FlowField::History]);
     let mut table = FlowTable::new(FlowOptions { features, ..FlowOptions::default() });
     for sent in [client(0, SYN, 100, 0, 0), server(1, SYN | ACK, 500, 101, 0)] {
-        let bytes = &frame(&sent)[..14 + 20 + 8];
+        let bytes = &frame(&sent, PORTS)[..14 + 20 + 8];
         let (ts, link_type) = (Some(sent.at * MILLISECOND), LinkType::ETHERNET);
         let meta = FrameMeta { number: 1, ts, length: 54, link_type };
         table.add_frame(&Packet::decode(meta, bytes, DecodeOptions::default()), bytes);
@@ -451,7 +465,7 @@ fn a_stream_goes_on_behind_the_highest_number() {
 #[test]
 fn features_that_nobody_asked_for_are_null() {
     let mut table = FlowTable::new(FlowOptions::default());
-    let (packet, bytes) = decoded(1, &client(0, SYN, 100, 0, 0));
+    let (packet, bytes) = decoded(1, &client(0, SYN, 100, 0, 0), PORTS);
     table.add_frame(&packet, &bytes);
     let flow = table.finish().next().unwrap();
     assert!(FlowField::FEATURES.iter().all(|field| flow.value(*field) == Value::Null));

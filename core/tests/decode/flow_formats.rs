@@ -14,7 +14,9 @@ use bytewright::flow::{
 use bytewright::input::{CaptureOptions, CaptureReader};
 use bytewright::packet::{DecodeOptions, FrameMeta, LinkType, Packet};
 
-use crate::flow_features::{ACK, FIN, SYN, carrying, client, flow_of, handshake, hello, server};
+use crate::flow_features::{
+    ACK, FIN, RST, SYN, Sent, carrying, client, flow_between, flow_of, handshake, hello, server,
+};
 
 /// 2023-11-14 22:13:20 UTC.
 const NOW: i64 = 1_700_000_000_000_000_000;
@@ -53,7 +55,7 @@ fn flow_of_packet(ethertype: u16, ip: &[u8], ts: Option<i64>) -> Flow {
     let length = bytes.len() as u32;
     let meta = FrameMeta { number: 1, ts, length, link_type: LinkType::ETHERNET };
     let packet = Packet::decode(meta, &bytes, DecodeOptions::default());
-    let features = FeatureSet { bytes: true, ..FeatureSet::NONE };
+    let features = FeatureSet { bytes: true, tcp: true, ..FeatureSet::NONE };
     let mut table = FlowTable::new(FlowOptions { features, ..FlowOptions::default() });
     table.add_frame(&packet, &bytes);
     table.finish().next().unwrap()
@@ -98,6 +100,95 @@ fn a_log_of_zeek_says_how_to_read_it_and_when_it_was_written() {
         "#close\t2023-11-14-22-13-20",
     ];
     assert_eq!(log.lines().collect::<Vec<_>>(), expected);
+}
+
+/// Originator, state and history of a connection in Zeek's log.
+fn zeek_of(ports: [u16; 2], sent: &[Sent]) -> String {
+    let log = text(FlowFormat::Zeek, &[flow_between(ports, sent)]);
+    let found = columns(&log, 0);
+    ["id.orig_p", "conn_state", "history"].map(|name| found[name]).join(" ")
+}
+
+#[test]
+fn a_connection_that_began_before_the_capture_is_turned_around_by_the_ports_of_servers() {
+    let sent = [
+        server(0, ACK, 501, 101, 10),
+        client(1, ACK, 101, 511, 0),
+        client(2, ACK, 101, 511, 7),
+        client(3, FIN | ACK, 108, 511, 0),
+    ];
+    assert_eq!(zeek_of([40_000, 443], &sent), "40000 SH ^dADF");
+    assert_eq!(zeek_of([40_000, 9_999], &sent), "9999 SHR Dadf");
+    // Of two servers, the one with the lower port.
+    assert_eq!(zeek_of([8_080, 80], &sent), "8080 SH ^dADF");
+    assert_eq!(zeek_of([22, 80], &sent), "80 SHR Dadf");
+    let log = text(FlowFormat::Zeek, &[flow_between([40_000, 443], &sent)]);
+    let found = columns(&log, 0);
+    let expected = [
+        ("id.orig_h", "10.0.0.1"),
+        ("id.resp_h", "10.0.0.2"),
+        ("orig_bytes", "7"),
+        ("resp_bytes", "10"),
+        ("orig_pkts", "3"),
+        ("resp_pkts", "1"),
+        ("orig_ip_bytes", "127"),
+        ("resp_ip_bytes", "50"),
+    ];
+    expected.iter().for_each(|(name, value)| assert_eq!(found[name], *value, "{name}"));
+    let ends = [server(0, FIN | ACK, 501, 101, 0), client(1, ACK, 101, 502, 0)];
+    assert_eq!(zeek_of([40_000, 80], &ends), "40000 SHR ^fA");
+    let ends = [server(0, RST, 501, 0, 0)];
+    assert_eq!(zeek_of([40_000, 80], &ends), "40000 RSTRH ^r");
+    let ends = [server(0, ACK, 501, 101, 1), client(1, RST, 101, 0, 0), server(2, RST, 502, 0, 0)];
+    assert_eq!(zeek_of([40_000, 80], &ends), "40000 RSTR ^dRr");
+}
+
+#[test]
+fn a_connection_whose_syn_was_not_seen_is_turned_around_unless_it_is_a_scan() {
+    let answer = server(0, SYN | ACK, 500, 101, 0);
+    let goes_on = [answer, client(3, ACK, 101, 501, 0), client(4, ACK, 101, 501, 7)];
+    let ends = [server(5, FIN | ACK, 501, 108, 0)];
+    let resets = [server(5, RST, 501, 0, 0)];
+    // The ports tell at once, so that what follows belongs to a connection that was opened.
+    assert_eq!(zeek_of([40_000, 80], &[answer]), "40000 OTH ^h");
+    assert_eq!(zeek_of([40_000, 80], &goes_on), "40000 S1 ^hAD");
+    assert_eq!(zeek_of([40_000, 80], &[&goes_on[..], &ends].concat()), "40000 S3 ^hADf");
+    assert_eq!(zeek_of([40_000, 80], &[&goes_on[..], &resets].concat()), "40000 RSTR ^hADr");
+    assert_eq!(zeek_of([40_000, 80], &[&[answer], &resets[..]].concat()), "40000 RSTRH ^hr");
+    // Without them, traffic behind the answer tells.
+    assert_eq!(zeek_of([40_000, 9_999], &[answer]), "9999 OTH H");
+    assert_eq!(zeek_of([40_000, 9_999], &goes_on), "40000 OTH ^hAD");
+    assert_eq!(zeek_of([40_000, 9_999], &[&goes_on[..], &ends].concat()), "40000 SHR ^hADf");
+    let reset = [answer, client(3, RST, 101, 0, 0)];
+    assert_eq!(zeek_of([40_000, 9_999], &reset), "9999 REJ Hr");
+    assert_eq!(zeek_of([40_000, 80], &reset), "40000 RSTO ^hR");
+    // The SYN comes behind its answer.
+    let late = [answer, client(1, SYN, 100, 0, 0), client(2, ACK, 101, 501, 5)];
+    assert_eq!(zeek_of([40_000, 9_999], &late), "40000 S1 Hs^D");
+}
+
+#[test]
+fn a_whole_connection_is_as_it_began_whatever_its_ports_are() {
+    for ports in [[40_000, 80], [80, 40_000], [80, 22], [1, 2]] {
+        assert_eq!(zeek_of(ports, &handshake()), format!("{} S1 ShA", ports[0]));
+    }
+}
+
+#[test]
+fn an_answer_of_datagrams_without_its_question_is_turned_around() {
+    let datagram = |ports: [u16; 2], to: [u8; 4]| {
+        let mut ip = vec![0x45, 0, 0, 32, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 2];
+        ip.extend(to);
+        ports.iter().for_each(|port| ip.extend(port.to_be_bytes()));
+        ip.extend([0, 12, 0, 0, 1, 2, 3, 4]);
+        let log = text(FlowFormat::Zeek, &[flow_of_packet(0x0800, &ip, Some(0))]);
+        let found = columns(&log, 0);
+        ["id.orig_p", "conn_state", "history"].map(|name| found[name]).join(" ")
+    };
+    assert_eq!(datagram([53, 40_000], [10, 0, 0, 1]), "40000 SHR ^d");
+    assert_eq!(datagram([40_000, 53], [10, 0, 0, 1]), "40000 S0 D");
+    assert_eq!(datagram([123, 123], [10, 0, 0, 1]), "123 S0 D");
+    assert_eq!(datagram([67, 68], [255; 4]), "67 S0 D");
 }
 
 #[test]

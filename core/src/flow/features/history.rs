@@ -12,6 +12,8 @@ enum Endpoint {
     #[default]
     Inactive,
     SynSent,
+    /// It began with the answer to a SYN, which was not seen.
+    SynAckSent,
     /// It sent, and no handshake was seen.
     Partial,
     Established,
@@ -33,6 +35,8 @@ pub(super) struct History {
     /// Counts of the letters of [`SCALED`], by endpoint.
     counts: [[u64; SCALED.len()]; 2],
     payload: [bool; 2],
+    /// True of an endpoint that has sent a FIN.
+    has_closed: [bool; 2],
 }
 
 impl History {
@@ -103,10 +107,18 @@ impl History {
             if self.endpoints[peer] == Endpoint::SynSent {
                 self.endpoints = [Endpoint::Established; 2];
             } else if state == Endpoint::Inactive {
-                self.endpoints[from] = Endpoint::Partial;
+                self.endpoints[from] = match self.endpoints[peer] {
+                    Endpoint::Inactive => Endpoint::SynAckSent,
+                    _ => Endpoint::Established,
+                };
             }
         } else if segment.has(FIN) {
             self.endpoints[from] = Endpoint::Closed;
+            self.has_closed[from] = true;
+            // A RST behind a FIN that is answered with one is the end of both.
+            if self.endpoints[peer] == Endpoint::Reset && self.has_closed[peer] {
+                self.endpoints[peer] = Endpoint::Closed;
+            }
         } else if state == Endpoint::Inactive {
             self.endpoints[from] = Endpoint::Partial;
         }
@@ -114,11 +126,11 @@ impl History {
 
     /// The state of a TCP connection.
     pub(super) fn tcp_state(&self, initiator: usize) -> &'static str {
-        use Endpoint::{Closed, Established, Inactive, Partial, Reset, SynSent};
+        use Endpoint::{Closed, Established, Inactive, Partial, Reset, SynAckSent, SynSent};
         let (ours, theirs) = (self.endpoints[initiator & 1], self.endpoints[1 - (initiator & 1)]);
         let is_quiet = |endpoint| matches!(endpoint, Inactive | Partial);
         match (ours, theirs) {
-            (SynSent, Reset) => "REJ",
+            (SynSent | SynAckSent, Reset) => "REJ",
             (Reset, Reset) if self.payload == [false; 2] => "REJ",
             (ours, Reset) if is_quiet(ours) => "RSTRH",
             (_, Reset) => "RSTR",

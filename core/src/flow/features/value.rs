@@ -23,7 +23,7 @@ pub struct FlowFeatures {
 }
 
 impl FeatureValue {
-    pub(super) fn text(text: &str) -> Self {
+    pub(in crate::flow) fn text(text: &str) -> Self {
         FeatureValue::Text(text.into())
     }
 
@@ -55,6 +55,24 @@ impl FlowFeatures {
             }
         }
         self.values = values.into();
+    }
+
+    /// Gives a feature another value.
+    pub(in crate::flow) fn set_value(&mut self, field: FlowField, value: FeatureValue) {
+        let place = field.feature_place();
+        if let Some(kept) = place.and_then(|place| self.values.get_mut(place)) {
+            *kept = value;
+        }
+    }
+
+    /// Exchanges the values of two features.
+    pub(in crate::flow) fn exchange(&mut self, one: FlowField, other: FlowField) {
+        let places = one.feature_place().zip(other.feature_place());
+        if let Some((one, other)) =
+            places.filter(|(one, other)| one.max(other) < &self.values.len())
+        {
+            self.values.swap(one, other);
+        }
     }
 
     /// The value of the feature at a place of [`FlowField::FEATURES`](super::FlowField::FEATURES).

@@ -6,6 +6,7 @@
 mod ecs;
 mod ipfix;
 mod zeek;
+mod zeek_roles;
 
 use self::ipfix::IpfixMessages;
 use super::field::FlowField;

@@ -9,6 +9,7 @@ use std::net::IpAddr;
 use sha1::{Digest, Sha1};
 
 use super::AppProtocol;
+use super::zeek_roles::as_zeek_sees;
 use crate::batch::notation::{address, civil_time, padded, seconds, signed, unsigned};
 use crate::batch::{ShortText, Value, json};
 use crate::flow::{Flow, FlowField};
@@ -90,6 +91,7 @@ pub(super) fn footer(now: i64, into: &mut Vec<u8>) {
 
 /// Appends a flow as a line with tabs.
 pub(super) fn line(flow: &Flow, into: &mut Vec<u8>) {
+    let flow = &*as_zeek_sees(flow);
     for (place, column) in COLUMNS.iter().enumerate() {
         into.extend_from_slice(if place > 0 { b"\t" } else { b"" });
         match (column.value)(flow) {
@@ -107,6 +109,7 @@ pub(super) fn line(flow: &Flow, into: &mut Vec<u8>) {
 
 /// Appends a flow as an object. Its names are flat, and what is not set is not there.
 pub(super) fn json_line(flow: &Flow, into: &mut Vec<u8>) {
+    let flow = &*as_zeek_sees(flow);
     let mut opening = b'{';
     for column in COLUMNS {
         let value = (column.value)(flow);
