@@ -373,6 +373,44 @@ fn packets_of_several_interfaces_are_one_capture_that_tells_them_apart() {
 }
 
 #[test]
+fn packets_of_several_interfaces_come_in_the_order_of_their_times() {
+    let Some(network) = Network::new() else { return };
+    let folder = Folder::new();
+    let mut add = Command::new("sh");
+    let addresses = "ip addr add 10.9.0.1/24 dev one; ip link set one up; ip link set two up";
+    let neighbour = "ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:09 dev one";
+    let script = format!("ip link add one type veth peer name two && {addresses} && {neighbour}");
+    add.args(["-c", &script]).current_dir(".");
+    if !network.command(&add).status().unwrap().success() {
+        eprintln!(
+            "gap: no pair of interfaces can be made here, so no packets of several were put in order"
+        );
+        return;
+    }
+    let args = ["cut", "--filter", "udp port 7", "-o", "all.pcapng"];
+    let interfaces = ["--interface", "two", "--interface", "lo", "--interface", "one"];
+    let child = network.start(&folder.command(&[&args[..], &interfaces].concat()), 3);
+    for _ in 0..20 {
+        network.send(5, 7);
+        network.send_to("10.9.0.2", 5, 7);
+    }
+    let ended = interrupt(child);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let rows = folder.run(&["packets", "all.pcapng", "--csv", "--fields", "ts,interface_name"]);
+    let rows = rows.stdout_of_success();
+    let rows: Vec<(i64, &str)> = rows
+        .lines()
+        .skip(1)
+        .map(|line| line.split_once(',').unwrap())
+        .map(|(ts, name)| (ts.parse().unwrap(), name))
+        .collect();
+    for name in ["lo", "one", "two"] {
+        assert_eq!(rows.iter().filter(|(_, found)| *found == name).count(), 100, "{name}");
+    }
+    assert!(rows.is_sorted_by_key(|(ts, _)| *ts), "{rows:?}");
+}
+
+#[test]
 fn flows_of_an_interface_end_while_nothing_comes() {
     let Some(network) = Network::new() else { return };
     let args = ["flows", "--interface", "lo", "--filter", "udp", "--idle-timeout", "0.5", "--json"];

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::device::{Device, DevicePacket, Statistics, TIMEOUT};
 use super::filter::link_type_of;
+use super::time_merge::TimeMerge;
 use super::{CaptureOptions, CaptureReader, LiveOptions};
 use crate::bytes::{ByteStream, Cancel, Compression, CompressionChoice, Source};
 use crate::capture::{BlockOptions, Clock, Encoder, Format, Interface, Stamp, WrittenFrame};
@@ -86,18 +87,29 @@ impl Watermark {
 
     /// The system has no packet left: what it has not handed over yet is younger than `TIMEOUT`. Answers the time.
     fn move_up(&self) -> i64 {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let passed = i64::try_from(now.saturating_sub(TIMEOUT * 2).as_nanos()).unwrap_or(i64::MAX);
-        self.0.store(passed, Ordering::Relaxed);
+        let passed = handed_over();
+        self.move_to(passed);
         passed
     }
+
+    fn move_to(&self, passed: i64) {
+        self.0.store(passed, Ordering::Relaxed);
+    }
+}
+
+/// The time up to which the system has handed over what it had, where it has no packet left.
+fn handed_over() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.saturating_sub(TIMEOUT * 2).as_nanos()).unwrap_or(i64::MAX)
 }
 
 /// The packets of interfaces, as the bytes of a pcapng file.
 struct LiveSource {
     interfaces: Vec<OpenInterface>,
-    /// Place of the interface that is asked next, so that a busy one leaves the others their turn.
-    turn: usize,
+    /// Packets that wait for earlier ones of other interfaces, where there are some.
+    merge: Option<TimeMerge>,
+    /// Error of one of several, behind the packets that wait.
+    failure: Option<Error>,
     encoder: Encoder,
     cancel: Cancel,
     counts: LiveCounts,
@@ -122,8 +134,8 @@ struct OpenInterface {
 impl CaptureReader {
     /// Reads the packets of network interfaces as they come, from now on, until [`Cancel::end`]. Those that the filter
     /// of `options` leaves out are left out by the system. What the system counts is added to `counts`, the last of it
-    /// when the reader is gone. Packets of several interfaces come in the order in which the system hands them over, which
-    /// may be other than that of their times.
+    /// when the reader is gone. Packets of several interfaces come in the order of their times, as far as the system hands
+    /// them over within a tenth of a second, and no more bytes of an interface wait for others than its buffer has.
     ///
     /// # Errors
     /// `MissingLibrary` without libpcap; `Argument` where there is no such interface, or the filter is invalid; `Io`
@@ -165,9 +177,12 @@ impl LiveSource {
             interfaces.push(OpenInterface { device, number, counted: Statistics::default() });
         }
         let last = (live.buffer.max(BUFFER_MIN) as usize).saturating_mul(interfaces.len());
+        let held_max = live.buffer.max(BUFFER_MIN) as usize;
+        let merge = (interfaces.len() > 1).then(|| TimeMerge::new(interfaces.len(), held_max));
         Ok(LiveSource {
             interfaces,
-            turn: 0,
+            merge,
+            failure: None,
             encoder,
             cancel: options.stream.cancel.clone().unwrap_or_default(),
             counts: counts.clone(),
@@ -182,21 +197,15 @@ impl LiveSource {
 
     /// Appends up to `limit` bytes of those that wait and of packets that are there.
     fn take(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<usize> {
+        if self.merge.is_some() {
+            return self.take_in_order(into, limit);
+        }
         let before = into.len();
         self.take_waiting(into, limit);
-        // Interfaces in a row that had no packet.
-        let mut empty = 0;
-        while self.waiting.is_empty() && empty < self.interfaces.len() {
-            let LiveSource { interfaces, turn, encoder, counts, waiting, .. } = self;
-            let Some(OpenInterface { device, number, .. }) = interfaces.get_mut(*turn) else {
-                *turn = 0;
-                continue;
-            };
-            let Some(packet) = device.next()? else {
-                (*turn, empty) = (*turn + 1, empty + 1);
-                continue;
-            };
-            empty = 0;
+        while self.waiting.is_empty() {
+            let LiveSource { interfaces, encoder, waiting, counts, .. } = self;
+            let Some(OpenInterface { device, number, .. }) = interfaces.first_mut() else { break };
+            let Some(packet) = device.next()? else { break };
             counts.0.captured.fetch_add(1, Ordering::Relaxed);
             let room = limit - (into.len() - before);
             let frame = frame(&packet, *number);
@@ -209,6 +218,59 @@ impl LiveSource {
             }
         }
         Ok(into.len() - before)
+    }
+
+    /// Appends up to `limit` bytes of packets of several interfaces. Those that came before an error come before it here, too.
+    fn take_in_order(&mut self, into: &mut Vec<u8>, limit: usize) -> Result<usize> {
+        if self.failure.is_none() {
+            self.failure = self.hold().err();
+        }
+        if self.failure.is_some() {
+            self.merge.iter_mut().for_each(TimeMerge::end);
+        }
+        let count = self.take_merged(into, limit);
+        self.failure.take_if(|_| count == 0).map_or(Ok(count), Err)
+    }
+
+    /// Has the packets that are there wait for earlier ones of other interfaces.
+    fn hold(&mut self) -> Result<()> {
+        let LiveSource { interfaces, merge: Some(merge), encoder, counts, is_ending, .. } = self
+        else {
+            return Ok(());
+        };
+        for (place, OpenInterface { device, number, .. }) in interfaces.iter_mut().enumerate() {
+            while !merge.is_full(place) {
+                let Some(packet) = device.next()? else {
+                    merge.pass(place, if *is_ending { i64::MAX } else { handed_over() });
+                    break;
+                };
+                counts.0.captured.fetch_add(1, Ordering::Relaxed);
+                let frame = frame(&packet, *number);
+                let ts = frame.ts.unwrap_or_default();
+                merge.hold(place, ts, |bytes| encoder.frame(bytes, &frame))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends up to `limit` bytes of those that wait, of which none has to wait for others any more.
+    fn take_merged(&mut self, into: &mut Vec<u8>, limit: usize) -> usize {
+        let before = into.len();
+        self.take_waiting(into, limit);
+        while self.waiting.is_empty() {
+            let Some(merge) = &mut self.merge else { break };
+            let Some(place) = merge.ready() else { break };
+            let room = limit - (into.len() - before);
+            let record = merge.record(place);
+            let fits = record.len() <= room;
+            if fits { &mut *into } else { &mut self.waiting }.extend_from_slice(record);
+            merge.release(place);
+            if !fits {
+                self.take_waiting(into, room);
+                break;
+            }
+        }
+        into.len() - before
     }
 
     /// Appends up to `limit` bytes of those that wait, and answers how many.
@@ -231,20 +293,21 @@ impl LiveSource {
             std::thread::sleep(TIMEOUT * 2);
         }
         if self.last == 0 {
-            // The rest of a packet that was begun, and no other.
-            return Ok(self.take_waiting(into, limit));
+            // The rest of a packet that was begun, and those that wait, and no other.
+            self.merge.iter_mut().for_each(TimeMerge::end);
+            return Ok(self.take_merged(into, limit));
         }
         let count = self.take(into, limit)?;
         self.last = self.last.saturating_sub(count);
         Ok(count)
     }
 
-    /// Waits for packets; answers whether there may be some, or the input was ended.
-    fn wait(&self) -> Result<bool> {
+    /// Waits for packets, but at most for `time`; answers whether there may be some, or the input was ended.
+    fn wait(&self, time: Duration) -> Result<bool> {
         let fds = self.interfaces.iter().map(|interface| interface.device.fd());
         let fds: Option<Vec<_>> = fds.collect();
         let fds = fds.ok_or_else(|| Error::internal("an interface that cannot be waited for"))?;
-        self.cancel.wait_for_any(&fds, PATIENCE)
+        self.cancel.wait_for_any(&fds, time)
     }
 
     fn count(&mut self) {
@@ -272,8 +335,13 @@ impl Source for LiveSource {
             if count > 0 {
                 return Ok(count);
             }
+            if let Some(merge) = self.merge.as_ref().filter(|merge| !merge.is_empty()) {
+                self.watermark.move_to(merge.passed());
+                self.wait(TIMEOUT)?;
+                continue;
+            }
             self.watermark.move_up();
-            if !self.wait()? {
+            if !self.wait(PATIENCE)? {
                 let passed = self.watermark.move_up();
                 let LiveSource { interfaces, encoder, waiting, .. } = self;
                 for interface in interfaces {

@@ -21,6 +21,7 @@ mod reader;
 mod records;
 mod selection;
 mod side_by_side;
+mod time_merge;
 
 pub use batch::FrameBatch;
 pub use capture_options::CaptureOptions;
