@@ -79,6 +79,16 @@ impl GroupKey {
         self.places
     }
 
+    /// The place of the field that it is as it is: of one side, and no network.
+    pub(super) fn plain_place(&self) -> Option<usize> {
+        (!self.is_of_either() && self.network.is_none()).then_some(self.places[0])
+    }
+
+    /// The type of its values.
+    pub(super) fn data_type(&self) -> DataType {
+        self.data_type
+    }
+
     pub(super) fn name(&self) -> &str {
         &self.name
     }

@@ -8,6 +8,7 @@ use super::group_key::{GroupKey, RowSide};
 use super::group_sum::{GroupSum, RowsOf, SumKind, Ways, group_sums, kind_of_sum, sum_field};
 use super::key;
 use super::measure::{Measure, Measured, Now};
+use super::numbered_groups::{NUMBERED_MAX, NumberedGroups};
 use crate::batch::{Batch, DataType, Field, Schema, Value};
 use crate::{Error, ErrorKind, Result};
 
@@ -29,6 +30,8 @@ const ROOM_PER_GROUP: usize = 512;
 #[derive(Debug, Clone)]
 pub struct GroupBy {
     keys: Vec<GroupKey>,
+    /// The places of the keys, where all are fields as they are.
+    plain: Option<Box<[usize]>>,
     /// The place of the field of one side, where rows count for both of their sides.
     either: Option<usize>,
     sums: Vec<GroupSum>,
@@ -146,7 +149,8 @@ impl GroupBy {
         });
         let result = result_schema(schema, &keys, asked.collect(), interval.is_some());
         let either = keys.iter().find(|key| key.is_of_either()).map(|key| key.places()[0]);
-        Ok(GroupBy { keys, either, sums, measures, columns, interval, result })
+        let plain = keys.iter().map(GroupKey::plain_place).collect();
+        Ok(GroupBy { keys, plain, either, sums, measures, columns, interval, result })
     }
 
     /// The places of the fields that rows are grouped by, told apart by time and summed up by.
@@ -173,6 +177,7 @@ impl GroupBy {
     pub fn groups(self, groups_max: usize) -> Groups {
         let groups_max = groups_max.clamp(1, GROUPS_MAX);
         Groups {
+            numbered: self.numbered(groups_max),
             by: self,
             groups_max,
             kept: HashMap::new(),
@@ -209,6 +214,8 @@ fn result_schema(
 pub struct Groups {
     by: GroupBy,
     groups_max: usize,
+    /// Those that are told by a small number alone.
+    numbered: Option<NumberedGroups>,
     /// By the beginning of the interval and the values of the keys.
     kept: HashMap<Box<[u8]>, Totals>,
     /// Sums of groups that were counted together, by the beginning of the interval.
@@ -233,7 +240,7 @@ struct Room {
 
 /// Sums of a group.
 #[derive(Debug, Clone, Default)]
-struct Totals {
+pub(super) struct Totals {
     rows: u64,
     groups: u64,
     /// The bits of a number for each sum.
@@ -244,6 +251,12 @@ struct Totals {
 impl Groups {
     /// Adds a row; `value` gives the value of the field at a place of the schema.
     pub fn add<'v>(&mut self, value: impl Fn(usize) -> Value<'v>) {
+        if let Some(numbered) = &mut self.numbered {
+            let found = numbered.find(&value(numbered.field), || self.by.totals());
+            if let Some(totals) = found {
+                return totals.add_row(&self.by.sums, &value, Ways::default());
+            }
+        }
         self.room.row += 1;
         self.key.clear();
         self.by.push_key(&mut self.key, RowSide::Source, &value);
@@ -345,7 +358,14 @@ impl Groups {
     /// number of rows. With `top`, only so many groups, those that are the largest over all of the time. Groups that
     /// were counted together come last in their interval in any case, without values for what they are told by.
     pub fn finish(self, top: Option<usize>) -> Batch {
-        let Groups { by, kept, others, .. } = self;
+        let Groups { by, mut kept, others, numbered, .. } = self;
+        kept.extend(numbered.into_iter().flat_map(NumberedGroups::into_groups).map(
+            |(value, totals)| {
+                let mut key = Vec::new();
+                key::push(&mut key, &value);
+                (key.into(), totals)
+            },
+        ));
         let kept = kept.iter().map(|(key, totals)| GroupRow {
             begin: by.begin_of(key),
             values: Some(by.values_of(key)),
@@ -380,6 +400,19 @@ struct GroupRow<'g> {
 }
 
 impl GroupBy {
+    /// Groups by a small number alone, where rows are grouped by that and no measure needs room: none has to make room for
+    /// others then.
+    fn numbered(&self, groups_max: usize) -> Option<NumberedGroups> {
+        let is_one_way = self.sums.iter().all(|sum| sum.of == RowsOf::All);
+        let is_bounded = NUMBERED_MAX <= groups_max && self.measures.is_empty() && is_one_way;
+        match (self.plain.as_deref()?, self.keys.first()) {
+            ([place], Some(key)) if is_bounded && self.interval.is_none() => {
+                NumberedGroups::new(*place, key.data_type())
+            }
+            _ => None,
+        }
+    }
+
     /// A group without rows.
     fn totals(&self) -> Totals {
         let measures = self.measures.iter().map(Measure::begin).collect();
@@ -410,8 +443,11 @@ impl GroupBy {
             };
             key::push(key, &begin);
         }
-        for group_key in &self.keys {
-            key::push(key, &group_key.value(side, value));
+        match &self.plain {
+            Some(places) => places.iter().for_each(|place| key::push(key, &value(*place))),
+            None => {
+                self.keys.iter().for_each(|it| key::push(key, &it.value(side, value)));
+            }
         }
     }
 

@@ -14,6 +14,7 @@ mod key;
 mod lexer;
 mod literal;
 mod measure;
+mod numbered_groups;
 mod parser;
 mod sides;
 mod text_test;

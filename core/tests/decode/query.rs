@@ -439,6 +439,31 @@ fn groups_add_up_to_what_a_naive_count_gives() {
     });
 }
 
+#[test]
+fn groups_of_ports_are_those_of_the_way_that_any_key_takes() {
+    // As many groups as ports are kept of one; one fewer, and they are looked for by their bytes.
+    const PORTS_MAX: usize = 65_537;
+    seeds(20, |random| {
+        let mut rows: Vec<_> = (0..random.below(3_000)).map(|_| row(random)).collect();
+        for row in &mut rows {
+            let port = [0, 65_535, random.below(65_536) as u64, 80][random.below(4)];
+            row[3] = if random.once_in(9) { Value::Null } else { Value::Unsigned(port) };
+        }
+        let rows_by = |sums: &[&str], groups_max: usize, top: Option<usize>| {
+            let by = GroupBy::new(&SCHEMA, &["dst_port"], sums, None).unwrap();
+            let mut groups = by.groups(groups_max);
+            rows.iter().for_each(|row| groups.add(|place| row[place]));
+            rows_of(&groups.finish(top))
+        };
+        for sums in [&[][..], &["bytes"], &["duration", "bytes"], &["bytes", "max(bytes)"]] {
+            for top in [None, Some(3)] {
+                let expected = rows_by(sums, PORTS_MAX - 1, top);
+                assert_eq!(rows_by(sums, PORTS_MAX, top), expected);
+            }
+        }
+    });
+}
+
 /// The rows of a batch as text.
 fn rows_of(batch: &Batch) -> Vec<String> {
     let columns = batch.schema().fields().len();
