@@ -207,6 +207,32 @@ fn whatever_the_bytes_the_outer_headers_tell_the_same_and_nothing_panics() {
 }
 
 #[test]
+fn a_frame_becomes_the_same_whatever_frames_came_before_it() {
+    for rule in [PayloadRule::Zero, PayloadRule::Cut, PayloadRule::Keep] {
+        let after_others = RefCell::new(Anonymizer::new(b"a key", rule, 0));
+        seeds(500, |random| {
+            let any = frame::random(random);
+            let segment = frame::tcp(40_000, 443, 0x10, &vec![0xaa; random.below(1_500)]);
+            let datagram = frame::udp(40_000, 443, &vec![0xbb; random.below(900)]);
+            let ipv4 = frame::ethernet(IPV4, &frame::ipv4(TCP, &segment));
+            let ipv6 = frame::ethernet(IPV6, &frame::ipv6(UDP, &datagram));
+            let all = [(any.link_type, any.captured), (1, ipv4), (1, ipv6)];
+            for (link_type, frame) in all {
+                let link_type = LinkType(link_type);
+                let captured = &frame[..frame.len() - random.below(frame.len() / 2 + 1)];
+                let mut after_others = after_others.borrow_mut();
+                let mut alone = Anonymizer::new(b"a key", rule, 0);
+                assert_eq!(
+                    after_others.frame(link_type, captured),
+                    alone.frame(link_type, captured),
+                    "{rule:?}"
+                );
+            }
+        });
+    }
+}
+
+#[test]
 fn no_address_of_a_host_is_left_anywhere_in_the_samples() {
     for name in
         ["web.pcap.gz", "tunnels.pcap", "vlan.pcapng", "fragments.pcap", "interfaces.pcapng"]
