@@ -34,7 +34,7 @@ impl Bits {
         self.bytes.get(row / 8).is_some_and(|bits| bits >> (row % 8) & 1 == 1)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, bit: bool) {
         if self.len.is_multiple_of(8) {
             self.bytes.push(u8::from(bit));

@@ -273,8 +273,10 @@ impl Column {
 
     /// Keeps the first rows.
     pub fn truncate(&mut self, rows: usize) {
-        let forgotten = (rows..self.len()).filter(|row| !self.is_valid(*row)).count();
-        self.null_count -= forgotten;
+        if self.null_count > 0 {
+            let forgotten = (rows..self.len()).filter(|row| !self.is_valid(*row)).count();
+            self.null_count -= forgotten;
+        }
         self.keep(self.len().min(rows));
     }
 

@@ -26,8 +26,9 @@ pub(super) struct ColumnNode {
     pub(super) row_bytes: u32,
 }
 
-/// Values of a column.
+/// Values of a column. The form has a byte of its own, which is looked at for each value.
 #[derive(Debug)]
+#[repr(u8)]
 pub(super) enum NodeValues {
     Single(ReadOperation),
     Struct(StructNode),

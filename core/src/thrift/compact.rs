@@ -12,12 +12,16 @@
 //! [`NarrowVarint`]: readers differ.
 //! (<https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>)
 
+use super::compact_window::pass_fields;
 use super::error::ProtocolErrorKind;
 use super::error::{ProtocolError, ProtocolResult};
-use super::input::{FieldHeader, ListHeader, MapHeader, MessageInput, ProtocolReader, Width};
+use super::input::{
+    FieldHeader, ListHeader, MapHeader, MessageInput, NextField, ProtocolReader, Width,
+};
 use super::limits::NarrowVarint;
 use super::wire_type::WireType;
 use crate::Error;
+use crate::wire::Reader;
 
 /// Bytes of the longest varint: enough for 64 bits.
 const VARINT_MAX: usize = 10;
@@ -310,5 +314,30 @@ impl<'a> ProtocolReader<'a> for Compact<'a> {
     fn skip_varint(&mut self, kind: WireType) -> ProtocolResult<()> {
         let number = if kind == WireType::I64 { self.varint() } else { self.narrow_varint() };
         number.map(|_| ())
+    }
+
+    #[inline(always)]
+    fn skip_ahead(&mut self) -> NextField {
+        if !self.0.has_usual_bounds() {
+            return NextField::Other;
+        }
+        let (rest, next) = pass_fields::<false>(self.0.rest.rest(), &mut 0, 0);
+        self.0.rest = Reader::new(rest);
+        next
+    }
+
+    #[inline(always)]
+    fn field_from(&mut self, last: &mut i32, until: i32) -> ProtocolResult<FieldHeader> {
+        if self.0.has_usual_bounds() {
+            let (rest, next) = pass_fields::<true>(self.0.rest.rest(), last, until);
+            self.0.rest = Reader::new(rest);
+            if let (NextField::Until, [header, behind @ ..]) = (next, rest) {
+                self.0.rest = Reader::new(behind);
+                *last = last.wrapping_add(i32::from(header >> 4));
+                let flag = header & 0x0f == TRUE;
+                return Ok(FieldHeader { kind: wire_type(*header), id: *last, flag });
+            }
+        }
+        self.field(last)
     }
 }

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use super::compact_window::LEN_USUAL;
 use super::error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
 use super::limits::{DEPTH_MAX, Depth, Limits, too_deep};
 use super::wire_type::WireType;
@@ -18,18 +19,24 @@ pub(super) struct ThriftMessage<'a> {
     pub(super) limits: Limits,
     /// True if these are all bytes there will be, so that nothing may claim more.
     is_whole: bool,
+    /// True if the bounds are above what a field has that is passed by its first bytes.
+    has_usual_bounds: bool,
+    /// The depth of a value that is skipped.
+    pub(super) skipped_depth: Depth,
 }
 
 impl<'a> ThriftMessage<'a> {
     /// All bytes of a message, or of what there is of it.
     pub(super) fn whole(bytes: &'a [u8], limits: Limits) -> Self {
-        ThriftMessage { bytes, limits, is_whole: true }
+        let has_usual_bounds = limits.string_max.min(limits.container_max) >= LEN_USUAL;
+        let skipped_depth = Depth::of_skipped(limits);
+        ThriftMessage { bytes, limits, is_whole: true, has_usual_bounds, skipped_depth }
     }
 
     /// Bytes behind which more may come before anything is made of them: a length or a count may be
     /// beyond them.
     pub(super) fn part(bytes: &'a [u8], limits: Limits) -> Self {
-        ThriftMessage { bytes, limits, is_whole: false }
+        ThriftMessage { is_whole: false, ..Self::whole(bytes, limits) }
     }
 }
 
@@ -71,6 +78,21 @@ pub(super) struct MapHeader {
     pub(super) value: WireType,
     /// The number of entries, for which there are bytes enough to go on.
     pub(super) count: usize,
+}
+
+/// Part of a struct that is next, as far as the first bytes tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NextField {
+    /// The end of the struct, in one byte.
+    Stop,
+    /// A field that is a struct, whose fields come behind one byte.
+    Struct,
+    /// A list or a set of so many structs, one or more, whose fields come behind two bytes.
+    Structs(u8),
+    /// A field with an id up to which others were to be passed.
+    Until,
+    /// Whatever it is.
+    Other,
 }
 
 /// Width of a value in bytes.
@@ -153,6 +175,19 @@ pub(super) trait ProtocolReader<'a>: Copy {
 
     /// Passes the varint of a number of that type, where the protocol has any.
     fn skip_varint(&mut self, kind: WireType) -> ProtocolResult<()>;
+
+    /// Passes fields that hold no others, where they are told by their first bytes. Answers what is next.
+    #[inline(always)]
+    fn skip_ahead(&mut self) -> NextField {
+        NextField::Other
+    }
+
+    /// The header of the next field, or of one behind it: fields that hold no others and have ids below `until` may be passed
+    /// before. `last` is as for [`Self::field`].
+    #[inline(always)]
+    fn field_from(&mut self, last: &mut i32, _until: i32) -> ProtocolResult<FieldHeader> {
+        self.field(last)
+    }
 }
 
 impl Width {
@@ -171,9 +206,27 @@ impl<'a> MessageInput<'a> {
         MessageInput { rest: Reader::new(message.bytes), message }
     }
 
+    /// At the first of the bytes that are left of a message.
+    #[inline(always)]
+    pub(super) fn at(rest: &'a [u8], message: &'a ThriftMessage<'a>) -> Self {
+        MessageInput { rest: Reader::new(rest), message }
+    }
+
+    /// The bytes that are left, and the message.
+    #[inline(always)]
+    pub(super) fn parts(&self) -> (&'a [u8], &'a ThriftMessage<'a>) {
+        (self.rest.rest(), self.message)
+    }
+
     /// The bounds of the message.
     pub(super) fn limits(&self) -> Limits {
         self.message.limits
+    }
+
+    /// Returns true if the bounds of the message are above what a field has that is passed by its first bytes.
+    #[inline(always)]
+    pub(super) fn has_usual_bounds(&self) -> bool {
+        self.message.has_usual_bounds
     }
 
     /// Returns the number of bytes of the message that were read.
@@ -291,7 +344,7 @@ impl<'a> MessageInput<'a> {
 
     #[cold]
     #[inline(never)]
-    fn too_deep(self, depth_max: u32) -> ProtocolError {
+    pub(super) fn too_deep(self, depth_max: u32) -> ProtocolError {
         self.failed(ProtocolErrorKind::DepthLimit, too_deep(depth_max.clamp(1, DEPTH_MAX)))
     }
 

@@ -101,6 +101,24 @@ impl Depth {
     pub(super) fn in_container(self) -> Option<Self> {
         Some(Depth { levels: self.levels.checked_sub(1)?, ..self })
     }
+
+    /// Returns the rest outside of a struct that this is the rest in.
+    #[inline]
+    pub(super) fn out_of_struct(self) -> Self {
+        Depth { structs: self.structs + 1, levels: self.levels + 1 }
+    }
+
+    /// Returns the rest outside of a container that this is the rest in.
+    #[inline]
+    pub(super) fn out_of_container(self) -> Self {
+        Depth { levels: self.levels + 1, ..self }
+    }
+
+    /// Returns true if there may be a container.
+    #[inline]
+    pub(super) fn has_level(self) -> bool {
+        self.levels > 0
+    }
 }
 
 /// Structs and containers that may be nested where it is not known what is skipped.

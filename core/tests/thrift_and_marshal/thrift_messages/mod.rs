@@ -13,6 +13,7 @@ mod invent;
 mod json;
 mod known;
 mod nested;
+mod passed;
 mod projections;
 mod schemas;
 mod tree;
