@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# `ruby messages.rb rich|flat binary|compact COUNT OUT`: messages of Thrift for the benches, each in a frame;
+# `ruby messages.rb rich|flat|footer binary|compact COUNT OUT`: messages of Thrift for the benches, each in a frame;
 # the same bytes on every machine, made by no library that is compared. workload/messages.thrift says what
-# is in them.
+# is in them. A footer is one message, that of a Parquet file with so many columns.
 
 # Values as they stand in a message: a type, and what is of it.
 Value = Struct.new(:type, :content)
@@ -140,9 +140,52 @@ def flat(number)
   )
 end
 
+ROW_GROUPS = 10
+ROWS = 100
+
+# The footer of a Parquet file, with the fields that pyarrow writes.
+def footer(columns)
+  schema = [parquet([[4, of(:string, "schema")], [5, of(:i32, columns)]])]
+  schema += Array.new(columns) do |column|
+    parquet([[1, of(:i32, 2)], [3, of(:i32, 1)], [4, of(:string, "column_#{column}")]])
+  end
+  groups = Array.new(ROW_GROUPS) { |group| row_group(group, columns) }
+  orders = Array.new(columns) { parquet([[1, parquet([])]]) }
+  [[1, of(:i32, 2)], [2, of(:list, schema)], [3, of(:i64, ROW_GROUPS * ROWS)], [4, of(:list, groups)],
+   [6, of(:string, "parquet-cpp-arrow version 26.0.1")], [7, of(:list, orders)]]
+end
+
+def parquet(fields)
+  of(:struct, fields)
+end
+
+def row_group(group, columns)
+  chunks = Array.new(columns) { |column| column_chunk(group * columns + column, column) }
+  parquet([[1, of(:list, chunks)], [2, of(:i64, columns * 951)], [3, of(:i64, ROWS)], [5, of(:i64, 4 + group * columns * 599)],
+           [6, of(:i64, columns * 599)], [7, of(:i16, group)]])
+end
+
+def column_chunk(number, column)
+  start = 4 + number * 599
+  parquet([[2, of(:i64, 0)], [3, parquet([
+    [1, of(:i32, 2)], [2, of(:list, [0, 3, 8].map { |encoding| of(:i32, encoding) })],
+    [3, of(:list, texts("column_#{column}"))], [4, of(:i32, 1)], [5, of(:i64, ROWS)], [6, of(:i64, 951 + column % 7)],
+    [7, of(:i64, 599 - column % 5)], [9, of(:i64, start + 423)], [11, of(:i64, start)], [12, statistics(number)],
+    [13, of(:list, [[2, 0], [0, 8]].map { |page, encoding| parquet(fields(of(:i32, page), of(:i32, encoding), of(:i32, 1))) })],
+    [16, parquet([[3, of(:list, [of(:i64, 0), of(:i64, ROWS)])]])]
+  ])]])
+end
+
+def statistics(number)
+  most, least = [number + ROWS - 1, number].map { |value| of(:string, [value].pack("q<")) }
+  parquet([[1, most], [2, least], [3, of(:i64, 0)], [5, most], [6, least], [7, of(:bool, true)], [8, of(:bool, true)]])
+end
+
 struct, protocol, count, path = ARGV
-abort "usage: #{$PROGRAM_NAME} rich|flat binary|compact COUNT OUT" unless path && %w[rich flat].include?(struct)
+abort "usage: #{$PROGRAM_NAME} rich|flat|footer binary|compact COUNT OUT" unless path && %w[rich flat footer].include?(struct)
 
 writer = { "binary" => Binary, "compact" => Compact }.fetch(protocol).new
-messages = Array.new(Integer(count, 10)) { |number| writer.struct(send(struct, number)) }
+count = Integer(count, 10)
+structs = struct == "footer" ? [footer(count)] : Array.new(count) { |number| send(struct, number) }
+messages = structs.map { |each| writer.struct(each) }
 File.binwrite(path, messages.map { |message| [message.bytesize].pack("L>") + message }.join)

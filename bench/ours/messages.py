@@ -1,9 +1,9 @@
 """Ours: messages of Thrift from Python, by the classes of each library.
 
-    python messages.py TASK thrift|thriftpy2 MESSAGES
+    python messages.py TASK thrift|thriftpy2|idl MESSAGES
 
 workload/messages.py says what the tasks are. `thrift` are the classes that Thrift's compiler made, on the path, `thriftpy2` those
-that it makes of the IDL.
+that it makes of the IDL, `idl` ours for Parquet footers.
 """
 
 import os
@@ -27,6 +27,25 @@ class Ours:
         return [[value for batch in batches for value in batch[name]] for name in batches[0].columns]
 
 
+class Footers(Ours):
+    """Footers have no frames in the files that they are of."""
+
+    def __init__(self, struct, protocol):
+        made = bytewright.thrift.load(messages.FOOTER_IDL).FileMetaData
+        columns = bytewright.thrift.columns
+        self.columns = lambda framed, paths: [
+            (batch, batch.__arrow_c_array__())
+            for footer in messages.frames(framed)
+            for batch in columns(made, footer, *paths, protocol=protocol, framed=False).batches()
+        ]
+
+    def values_of_whole(self, columns):
+        chunks = [
+            chunk["meta_data"] for batch, _ in columns for groups in batch["row_groups"] for group in groups for chunk in group["columns"]
+        ]
+        return [[chunk[field] for chunk in chunks] for field in messages.FOOTER_FIELDS]
+
+
 def of_apache(struct, protocol):
     from bench_messages import ttypes
 
@@ -39,4 +58,4 @@ def of_thriftpy2(struct, protocol):
     return Ours(getattr(thriftpy2.load(messages.IDL, module_name="bench_messages_thrift"), struct), protocol)
 
 
-messages.main({"thrift": of_apache, "thriftpy2": of_thriftpy2}, sys.argv[1:])
+messages.main({"thrift": of_apache, "thriftpy2": of_thriftpy2, "idl": Footers}, sys.argv[1:])

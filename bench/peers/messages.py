@@ -1,6 +1,6 @@
-"""Peers: Python's thrift with its accelerated decoder, and thriftpy2 with its own.
+"""Peers: Python's thrift with its accelerated decoder, thriftpy2 with its own, and pyarrow for Parquet footers.
 
-    python3 messages.py TASK thrift|thriftpy2 MESSAGES
+    python3 messages.py TASK thrift|thriftpy2|pyarrow MESSAGES
 
 workload/messages.py says what the tasks are. Classes are those that Thrift's compiler made, on the path; thriftpy2 reads the
 IDL.
@@ -51,4 +51,38 @@ class Thriftpy2(messages.ObjectColumns):
         self.decode = decode
 
 
-messages.main({"thrift": Apache, "thriftpy2": Thriftpy2}, sys.argv[1:])
+class Pyarrow:
+    """Reads footers into structs of its own, from which the values are taken afterwards. They stand in a file without data."""
+
+    def __init__(self, struct, protocol):
+        import pyarrow
+        import pyarrow.parquet
+
+        def read(footer):
+            file = b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"
+            return lambda: pyarrow.parquet.read_metadata(pyarrow.BufferReader(file))
+
+        self.read = read
+        self.readers = None
+
+    def columns(self, framed, paths):
+        if self.readers is None:
+            self.readers = [self.read(footer) for footer in messages.frames(framed)]
+        return [read() for read in self.readers]
+
+    def values(self, footers):
+        chunks = [
+            footer.row_group(group).column(column)
+            for footer in footers
+            for group in range(footer.num_row_groups)
+            for column in range(footer.num_columns)
+        ]
+        return [
+            [chunk.path_in_schema.split(".") for chunk in chunks],
+            *([getattr(chunk, field) for chunk in chunks] for field in messages.FOOTER_FIELDS[1:]),
+        ]
+
+    values_of_whole = values
+
+
+messages.main({"thrift": Apache, "thriftpy2": Thriftpy2, "pyarrow": Pyarrow}, sys.argv[1:])

@@ -63,6 +63,52 @@ def test_what_apache_writes_is_read(protocol, is_deflated):
     assert thrift.pluck(made.Entry, frames[1], "host", "place.codes", protocol="header") == ("hh", [2, -2])
 
 
+def text_by_apache(entry):
+    """The struct that apache's TJSONProtocol writes of an entry."""
+    from thrift.protocol.TJSONProtocol import TJSONProtocol
+    from thrift.Thrift import TType
+    from thrift.transport.TTransport import TMemoryBuffer
+
+    sent = TMemoryBuffer()
+    to = TJSONProtocol(sent)
+
+    def field(kind, number, write, *value):
+        to.writeFieldBegin("", kind, number)
+        write(*value)
+        to.writeFieldEnd()
+
+    def codes():
+        to.writeListBegin(TType.I64, len(entry.place.codes))
+        for code in entry.place.codes:
+            to.writeI64(code)
+        to.writeListEnd()
+
+    def place():
+        to.writeStructBegin("Place")
+        field(TType.STRING, 1, to.writeString, entry.place.city)
+        field(TType.LIST, 2, codes)
+        to.writeStructEnd()
+
+    to.writeStructBegin("Entry")
+    field(TType.I64, 1, to.writeI64, entry.time)
+    field(TType.STRING, 2, to.writeString, entry.host)
+    field(TType.STRUCT, 3, place)
+    to.writeStructEnd()
+    return sent.getvalue()
+
+
+@pytest.mark.parametrize("transforms", [(), (1,)])
+def test_texts_that_apache_writes_are_read_behind_headers(transforms):
+    made, objects = entries()
+    frames = [frame(text_by_apache(each), 1, transforms) for each in objects]
+    assert [thrift.decode(made.Entry, each, "header") for each in frames] == objects
+    assert thrift.pluck(made.Entry, frames[1], "host", "place.codes", protocol="header") == ("hh", [2, -2])
+    mixed = b"".join([*frames, frame(thrift.encode(objects[0]))])
+    assert list(thrift.decode_many(made.Entry, io.BytesIO(mixed), "header")) == [*objects, objects[0]]
+    rows = thrift.columns(made.Entry, mixed, "time", "place.codes", protocol="header")
+    assert list(rows) == [(each.time, [each.time, -each.time]) for each in [*objects, objects[0]]]
+
+
 def test_frames_of_both_protocols_deflated_and_not_may_follow_each_other(tmp_path):
     made, objects = entries(40)
     kinds = [(protocol, transforms) for protocol in ("binary", "compact") for transforms in ((), (1,))]
@@ -104,7 +150,7 @@ def test_what_is_damaged_is_told_with_its_place_after_what_is_before_it():
             assert raised.value.offset == at
 
     told(struct.pack(">i", len(message)) + message, FormatError, "frame of THeader, which begins with 0fff, found 0a00", 4)
-    told(frame(message, 1), FormatError, r"protocol 0 \(Binary\) or 2 \(Compact\) in a header, found 1", 14)
+    told(frame(message, 3), FormatError, r"protocol 0 \(Binary\), 1 \(JSON\) or 2 \(Compact\) in a header, found 3", 14)
     told(frame(message, "binary", [2]), FormatError, r"transform 1 \(zlib\) in a header, found 2 \(HMAC\)", 16)
     told(frame(message, "binary", [3]), FormatError, r"transform 1 \(zlib\) in a header, found 3 \(Snappy\)", 16)
     told(frame(bytes(16_384_001), "binary", [1]), LimitError, "payload of a frame inflated of at most 16384000", 26)

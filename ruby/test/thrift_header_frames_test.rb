@@ -44,10 +44,20 @@ class ThriftHeaderFramesTest < ThriftCase
     end
   end
 
+  def test_texts_are_read_as_bytes_are
+    text = '{"1":{"i64":7},"2":{"str":"a"},"3":{"rec":{"1":{"str":"Bern"}}}}'
+    data = frame(text, nil, protocol_id: 1) + frame(text, nil, protocol_id: 1, transforms: [1]) + frames.first
+    objects = Bytewright::Thrift.decode_many(Logs::Entry, data, protocol: :header)
+    assert_equal [[7, "a", "Bern"]] * 2 + [[1, "h", "Bern"]], objects.map { |each| [each.time, each.host, each.place.city] }
+    columns = Bytewright::Thrift.columns(Logs::Entry, data, :time, :"place.city", protocol: :header)
+    assert_equal [[7, 7, 1], ["Bern"] * 3], [columns.values(:time), columns.values(:"place.city")]
+    assert_equal ["a"], Bytewright::Thrift.pluck(Logs::Entry, data, :host, protocol: :header)
+  end
+
   def test_errors_have_their_place_in_the_input
     good = frames.first
     message = Bytewright::Thrift.encode(entries.first)
-    { [1, [], message] => ["protocol 0 (Binary) or 2 (Compact) in a header, found 1", 14],
+    { [3, [], message] => ["protocol 0 (Binary), 1 (JSON) or 2 (Compact) in a header, found 3", 14],
       [0, [2], message] => ["transform 1 (zlib) in a header, found 2 (HMAC)", 16],
       [0, [], message[0, 3]] => ["before the input ends", 29],
       [0, [1], message[0, 3]] => ["before the input ends", 29] }.each do |(protocol_id, transforms, bytes), (words, at)|

@@ -15,6 +15,8 @@ module Bench
 
       FILE_MESSAGES = 10_000
       RECORDS = 200_000
+      # Of a Parquet file, whose footer has 1.2 MB then.
+      FOOTER_COLUMNS = 1_000
       FULL_INPUTS = {
         **Flows::FULL_INPUTS.slice(:mixed, :cut),
         ordered: RecordsRecipe.new(21, 1_000_000, "ordered"),
@@ -24,6 +26,7 @@ module Bench
         flat_binary: MessagesRecipe.new(:flat, :binary, 50),
         rich_binary_file: MessagesRecipe.new(:rich, :binary, FILE_MESSAGES),
         flat_binary_file: MessagesRecipe.new(:flat, :binary, FILE_MESSAGES),
+        footer_compact: MessagesRecipe.new(:footer, :compact, FOOTER_COLUMNS),
         headers: FileRecipe.new("records", RECORDS),
         nothing: NumberRecipe.new(0)
       }.freeze
@@ -63,7 +66,7 @@ module Bench
         captures.map { |measure| Block.new(measures: [measure]) } +
           [Block.new(measures: memory, runs_max: 2), Block.new(measures: times), Block.new(measures: collection),
            Block.new(measures: files, runs_max: 3), Block.new(measures: caches, runs_max: 3), Block.new(measures: processes)] +
-          [*decoding, *columns, *records].map { |measures| Block.new(measures: measures) } + [Block.new(measures: package)]
+          [*decoding, *columns, footers, *records].map { |measures| Block.new(measures: measures) } + [Block.new(measures: package)]
       end
 
       # Captures: whole processes, Python's start included.
@@ -181,6 +184,15 @@ module Bench
           [faster("Thrift: 3 columns of 10,000 #{struct.capitalize} / objects of apache's, accelerated", MESSAGE,
                   messages("columns", "thrift"), message_peer("columns", "thrift", LIBRARIES.fetch("thrift")),
                   :"#{struct}_binary_file", bar)]
+        end
+      end
+
+      # Of a Parquet file with 1,000 columns in 10 row groups.
+      def footers
+        { "columns" => ["3 fields of each chunk", 0.15], "whole" => ["all fields", 0.5] }.map do |task, (fields, bar)|
+          Measure.new(title: "Thrift: #{fields} of a Parquet footer to Arrow / pyarrow reading it", kind: Kind::FigureShare.new(MESSAGE),
+                      ours: messages(task, "idl"), peer: message_peer(task, "pyarrow", "pyarrow"), input: :footer_compact,
+                      bar: Bar.at_most(bar))
         end
       end
 

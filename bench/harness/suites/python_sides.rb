@@ -62,12 +62,12 @@ module Bench
       end
 
       def messages(task, library)
-        side(task, "ours, classes of #{library}", { "thrift" => :wheel_thrift, "thriftpy2" => :wheel_thriftpy2 }.fetch(library),
+        side(task, "ours, classes of #{library}", { "thrift" => :wheel_thrift, "thriftpy2" => :wheel_thriftpy2, "idl" => :wheel }.fetch(library),
              [Paths::VENV_PYTHON, Paths.ours("messages.py"), task, library], CLASSES)
       end
 
       def message_peer(task, library, name)
-        side(task, name, { "thrift" => :thrift_python, "thriftpy2" => :thriftpy2 }.fetch(library),
+        side(task, name, { "thrift" => :thrift_python, "thriftpy2" => :thriftpy2, "pyarrow" => :pyarrow }.fetch(library),
              [Paths::VENV_PYTHON, Paths.peer("messages.py"), task, library], CLASSES)
       end
 

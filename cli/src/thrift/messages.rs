@@ -169,7 +169,7 @@ impl Messages {
             Ok((header, inflated))
         });
         let (header, inflated) = opened.map_err(|error| self.placed(error, offset))?;
-        let layout = Layout { form: header.encoding.into(), ..self.layout };
+        let layout = Layout { form: header.form, ..self.layout };
         let is_inflated = inflated.is_some();
         self.inflated = inflated.unwrap_or_default();
         Ok((layout, start + header.len, is_inflated))

@@ -308,10 +308,11 @@ fn frames_with_headers_say_how_their_messages_are_written() {
         "{\"id\":1,\"name\":\"x\"}\n{\"id\":2,\"name\":\"x\"}\n{\"id\":3,\"name\":\"x\"}\n";
     assert_eq!(decode(&folder, &frames, &options).stdout_of_success(), expected);
     let mut damaged = frames.clone();
-    damaged[14] = 1;
+    damaged[14] = 3;
     let outcome = decode(&folder, &damaged, &options);
     assert_eq!(outcome.stdout, expected.split_once('\n').unwrap().1);
-    let told = "byte 14: expected protocol 0 (Binary) or 2 (Compact) in a header, found 1";
+    let told =
+        "byte 14: expected protocol 0 (Binary), 1 (JSON) or 2 (Compact) in a header, found 3";
     assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
 }
 

@@ -141,7 +141,7 @@ fn find_in_frame(len: u32, frame: &[u8], known: Option<Protocol>) -> HeaderSearc
         }
         Err(_) => return HeaderSearch::Nothing,
     };
-    let protocol = Protocol { form: header.encoding.into(), framing: Framing::Header };
+    let protocol = Protocol { form: header.form, framing: Framing::Header };
     let before = FRAME_HEADER_LEN + header.len;
     let payload_len = u64::from(len).saturating_sub(header.len as u64);
     if payload_len == 0 || known.is_some_and(|known| known != protocol) {

@@ -15,7 +15,7 @@ const FOLLOWED: u64 = 0x8080_8080_8080_8080;
 
 /// Kind of the field that a header begins.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum HeaderKind {
+enum FieldHeaderKind {
     /// A number of up to 32 bits.
     Narrow,
     /// A number of 64 bits.
@@ -36,25 +36,25 @@ enum HeaderKind {
 }
 
 /// The kinds of all headers.
-const HEADERS: [HeaderKind; 256] = {
-    let mut kinds = [HeaderKind::Other; 256];
+const HEADERS: [FieldHeaderKind; 256] = {
+    let mut kinds = [FieldHeaderKind::Other; 256];
     let [stop, ..] = &mut kinds;
-    *stop = HeaderKind::Stop;
-    let mut rest: &mut [HeaderKind] = &mut kinds;
+    *stop = FieldHeaderKind::Stop;
+    let mut rest: &mut [FieldHeaderKind] = &mut kinds;
     let mut header = 0_usize;
     while let [kind, behind @ ..] = rest {
         if header >= DISTANCE_ONE {
             *kind = match header & 0x0f {
-                1 | 2 => HeaderKind::Bool,
-                3 => HeaderKind::Byte,
-                4 | 5 => HeaderKind::Narrow,
-                6 => HeaderKind::Wide,
-                7 => HeaderKind::Double,
-                8 => HeaderKind::String,
-                9 | 10 => HeaderKind::List,
-                12 => HeaderKind::Struct,
-                13 => HeaderKind::Uuid,
-                _ => HeaderKind::Other,
+                1 | 2 => FieldHeaderKind::Bool,
+                3 => FieldHeaderKind::Byte,
+                4 | 5 => FieldHeaderKind::Narrow,
+                6 => FieldHeaderKind::Wide,
+                7 => FieldHeaderKind::Double,
+                8 => FieldHeaderKind::String,
+                9 | 10 => FieldHeaderKind::List,
+                12 => FieldHeaderKind::Struct,
+                13 => FieldHeaderKind::Uuid,
+                _ => FieldHeaderKind::Other,
             };
         }
         rest = behind;
@@ -76,42 +76,42 @@ pub(super) fn pass_fields<'a, const BY_ID: bool>(
 ) -> (&'a [u8], NextField) {
     while let Some(window) = rest.first_chunk::<WINDOW>() {
         let [header, first, second, ..] = *window;
-        let kind = HEADERS.get(usize::from(header)).copied().unwrap_or(HeaderKind::Other);
+        let kind = HEADERS.get(usize::from(header)).copied().unwrap_or(FieldHeaderKind::Other);
         let id = last.wrapping_add(i32::from(header >> 4));
         if BY_ID && id >= until && usize::from(header) >= DISTANCE_ONE {
             return (rest, NextField::Until);
         }
         // One question after the other, the frequent ones first: the processor foretells these, and no jump by a table.
-        let behind = if kind as u8 <= HeaderKind::Wide as u8 {
+        let behind = if kind as u8 <= FieldHeaderKind::Wide as u8 {
             if first < 0x80 {
                 rest.get(2..)
             } else {
-                behind_number(rest, window, kind == HeaderKind::Wide)
+                behind_number(rest, window, kind == FieldHeaderKind::Wide)
             }
-        } else if kind == HeaderKind::String {
+        } else if kind == FieldHeaderKind::String {
             if first < 0x80 {
                 rest.get(2 + usize::from(first)..)
             } else {
                 let len = usize::from(first & 0x7f) | usize::from(second) << 7;
                 rest.get(3 + len..).filter(|_| second < 0x80)
             }
-        } else if kind == HeaderKind::Stop {
+        } else if kind == FieldHeaderKind::Stop {
             return (rest, NextField::Stop);
-        } else if kind == HeaderKind::List {
+        } else if kind == FieldHeaderKind::List {
             let count = first >> 4;
             if first & 0x0f == 12 && (1..15).contains(&count) {
                 return (rest, NextField::Structs(count));
             }
             behind_numbers(rest, window)
-        } else if kind == HeaderKind::Struct {
+        } else if kind == FieldHeaderKind::Struct {
             return (rest, NextField::Struct);
-        } else if kind == HeaderKind::Bool {
+        } else if kind == FieldHeaderKind::Bool {
             rest.get(1..)
         } else {
             match kind {
-                HeaderKind::Byte => rest.get(2..),
-                HeaderKind::Double => rest.get(9..),
-                HeaderKind::Uuid => rest.get(17..),
+                FieldHeaderKind::Byte => rest.get(2..),
+                FieldHeaderKind::Double => rest.get(9..),
+                FieldHeaderKind::Uuid => rest.get(17..),
                 _ => None,
             }
         };

@@ -17,6 +17,7 @@ use super::error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
 use super::frames::FRAME_USUAL;
 use super::input::{MessageInput, ProtocolReader, ThriftMessage};
 use super::limits::{Limits, NarrowVarint};
+use super::message_layout::MessageForm;
 use crate::wire::{self, DeflateWrapper};
 use crate::{Error, ErrorKind};
 
@@ -35,6 +36,7 @@ pub const INFLATED_MAX: u32 = FRAME_USUAL;
 
 /// Numbers of protocols.
 const BINARY: u64 = 0;
+const JSON: u64 = 1;
 const COMPACT: u64 = 2;
 
 /// Number of the transform by zlib.
@@ -43,8 +45,8 @@ const ZLIB: u64 = 1;
 /// The beginning of a frame, up to its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameHeader {
-    /// Protocol of the message.
-    pub encoding: Encoding,
+    /// Form of the message.
+    pub form: MessageForm,
     /// The number of the frame, which is that of the message in it.
     pub sequence_id: i32,
     /// True if the payload is a stream of zlib.
@@ -80,9 +82,9 @@ impl FrameHeader {
         let header = ThriftMessage::whole(header, limits);
         let mut at = Compact::new(MessageInput::new(&header));
         at.input().take("the bytes before a header", FIXED_LEN)?;
-        let encoding = read_protocol(&mut at).map_err(within_header)?;
+        let form = read_protocol(&mut at).map_err(within_header)?;
         let is_deflated = read_transforms(&mut at).map_err(within_header)?;
-        Ok(FrameHeader { encoding, sequence_id, is_deflated, len })
+        Ok(FrameHeader { form, sequence_id, is_deflated, len })
     }
 
     /// The message in `frame`, whose header this is: the bytes of the frame, or what is inflated of them.
@@ -117,13 +119,14 @@ impl FrameHeader {
     }
 }
 
-fn read_protocol(at: &mut Compact<'_>) -> ProtocolResult<Encoding> {
+fn read_protocol(at: &mut Compact<'_>) -> ProtocolResult<MessageForm> {
     let start = at.input().position();
     match at.narrow_varint()? {
-        BINARY => Ok(Encoding::Binary),
-        COMPACT => Ok(Encoding::Compact),
+        BINARY => Ok(Encoding::Binary.into()),
+        JSON => Ok(MessageForm::Json),
+        COMPACT => Ok(Encoding::Compact.into()),
         other => {
-            let expected = "protocol 0 (Binary) or 2 (Compact) in a header";
+            let expected = "protocol 0 (Binary), 1 (JSON) or 2 (Compact) in a header";
             Err(unread(start, expected, other))
         }
     }
@@ -211,14 +214,15 @@ mod tests {
     #[test]
     fn a_header_tells_protocol_transform_and_payload() {
         let information = [0, 0, 1, 1, 3, b'k', b'e', b'y', 1, b'v'];
-        for (header, encoding) in [
-            (&[0, 0][..], Encoding::Binary),
-            (&[2, 0], Encoding::Compact),
-            (&information, Encoding::Binary),
+        for (header, form) in [
+            (&[0, 0][..], Encoding::Binary.into()),
+            (&[1, 0], MessageForm::Json),
+            (&[2, 0], Encoding::Compact.into()),
+            (&information, Encoding::Binary.into()),
         ] {
             let frame = frame(header, b"payload");
             let read = FrameHeader::read(&frame).unwrap();
-            assert_eq!((read.encoding, read.sequence_id, read.is_deflated), (encoding, 7, false));
+            assert_eq!((read.form, read.sequence_id, read.is_deflated), (form, 7, false));
             assert_eq!(&*read.payload(&frame).unwrap(), b"payload");
             for len in 0..read.len {
                 let error = FrameHeader::read(&frame[..len]).unwrap_err();
@@ -253,8 +257,8 @@ mod tests {
             assert!(found.contains(expected), "{found}");
         };
         refused(
-            &[1, 0],
-            "byte 10: expected protocol 0 (Binary) or 2 (Compact) in a header, found 1",
+            &[3, 0],
+            "byte 10: expected protocol 0 (Binary), 1 (JSON) or 2 (Compact) in a header, found 3",
         );
         refused(&[0, 1, 2], "byte 12: expected transform 1 (zlib) in a header, found 2 (HMAC)");
         refused(&[0, 1, 3], "byte 12: expected transform 1 (zlib) in a header, found 3 (Snappy)");

@@ -344,7 +344,7 @@ impl<'a> MessageInput<'a> {
 
     #[cold]
     #[inline(never)]
-    pub(super) fn too_deep(self, depth_max: u32) -> ProtocolError {
+    fn too_deep(self, depth_max: u32) -> ProtocolError {
         self.failed(ProtocolErrorKind::DepthLimit, too_deep(depth_max.clamp(1, DEPTH_MAX)))
     }
 

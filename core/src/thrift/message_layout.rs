@@ -145,7 +145,7 @@ impl MessageLayout {
         let header = FrameHeader::read(frame.bytes).map_err(|error| error.moved(frame.offset))?;
         let bytes = header.payload(frame.bytes).map_err(|error| error.moved(frame.offset))?;
         let offset = frame.offset + header.len as u64;
-        Ok(ReadableMessage { form: header.encoding.into(), offset, bytes })
+        Ok(ReadableMessage { form: header.form, offset, bytes })
     }
 
     /// The message that `bytes` begin with: all of them, or with headers of THeader those of their first frame.

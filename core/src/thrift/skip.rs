@@ -45,7 +45,7 @@ pub(super) fn skip_rest<'a, P: ProtocolReader<'a>>(at: &mut P) -> ProtocolResult
 /// Passes what `pass` does, which is not inlined: it is given the bytes and answers those that are left, as a cursor would be in
 /// memory for it, and then for its caller.
 #[inline(always)]
-pub(super) fn in_registers<'a, P: ProtocolReader<'a>>(
+fn in_registers<'a, P: ProtocolReader<'a>>(
     at: &mut P,
     pass: impl FnOnce(&'a [u8], &'a ThriftMessage<'a>) -> ProtocolResult<&'a [u8]>,
 ) -> ProtocolResult<()> {

@@ -5,12 +5,10 @@
 
 use super::column_tree::{ColumnNode, FieldNode, ListNode, MapNode, NodeValues, StructNode};
 use super::error::{ProtocolError, ProtocolErrorKind, ProtocolResult};
-use super::input::{
-    FieldHeader, ListHeader, MapHeader, MessageInput, ProtocolReader, ThriftMessage,
-};
+use super::input::{FieldHeader, ListHeader, MapHeader, MessageInput, ProtocolReader};
 use super::limits::Depth;
 use super::plan::ReadOperation;
-use super::skip::{in_registers, skip_field, skip_list, skip_map, skip_rest, skip_value};
+use super::skip::{skip_field, skip_list, skip_map, skip_rest, skip_value};
 use super::wire_type::WireType;
 use crate::Error;
 use crate::batch::Column;
@@ -18,10 +16,8 @@ use crate::batch::Column;
 /// A message may become so many times its own bytes, whatever the bound is.
 const BYTES_FACTOR: u64 = 16;
 
-/// Reader of one message, from a place in it on: what is not inlined takes the bytes that are left and answers those behind what it
-/// read, as a cursor would be in memory for it.
-pub(super) struct TreeReader<'a> {
-    message: &'a ThriftMessage<'a>,
+/// Reader of one message.
+pub(super) struct TreeReader {
     /// Bytes that more columns may take.
     pub(super) left: u64,
     bound: u64,
@@ -40,17 +36,12 @@ struct FieldPlace {
     header: Option<FieldHeader>,
 }
 
-impl<'a> TreeReader<'a> {
-    /// The reader of a message.
-    pub(super) fn new(message: &'a ThriftMessage<'a>, root: &ColumnNode, to_end: bool) -> Self {
-        let own = message.bytes.len() as u64 * BYTES_FACTOR;
-        let bound = message.limits.columns_max.max(own);
-        TreeReader { message, left: bound, bound, open: root.selected_count(), to_end }
-    }
-
-    #[inline(always)]
-    fn cursor<P: ProtocolReader<'a>>(&self, rest: &'a [u8]) -> P {
-        P::new(MessageInput::at(rest, self.message))
+impl TreeReader {
+    /// The reader of a message of so many bytes.
+    pub(super) fn new(input: &MessageInput<'_>, root: &ColumnNode, to_end: bool) -> TreeReader {
+        let own = input.rest.remaining() as u64 * BYTES_FACTOR;
+        let bound = input.limits().columns_max.max(own);
+        TreeReader { left: bound, bound, open: root.selected_count(), to_end }
     }
 
     /// Bytes of columns that were allowed for.
@@ -59,31 +50,30 @@ impl<'a> TreeReader<'a> {
     }
 
     /// Appends the struct of a message to the column of the root.
-    pub(super) fn message<P: ProtocolReader<'a>>(
+    pub(super) fn message<'a, P: ProtocolReader<'a>>(
         &mut self,
         at: &mut P,
         root: &ColumnNode,
         column: &mut Column,
     ) -> ProtocolResult<()> {
-        let depth = Depth::of(self.message.limits);
-        let NodeValues::Struct(node) = &root.values else { return Ok(()) };
-        in_registers(at, |rest, _| match node.takes_first {
-            true => self.selected::<P>(rest, node, column, depth),
-            false => self.structure::<P>(rest, node, column, depth),
-        })
+        let depth = Depth::of(at.input().limits());
+        match &root.values {
+            NodeValues::Struct(node) if node.takes_first => self.selected(at, node, column, depth),
+            NodeValues::Struct(node) => self.structure(at, node, column, depth),
+            _ => Ok(()),
+        }
     }
 
     /// A struct of which some fields are selected, in which no list was entered: reading ends with the last of them.
-    fn selected<P: ProtocolReader<'a>>(
+    fn selected<'a, P: ProtocolReader<'a>>(
         &mut self,
-        rest: &'a [u8],
+        outer: &mut P,
         node: &StructNode,
         column: &mut Column,
         depth: Depth,
-    ) -> ProtocolResult<&'a [u8]> {
-        let mut at: P = self.cursor(rest);
-        let depth = at.input().in_struct(depth)?;
-        let (mut last, row) = (0, column.len());
+    ) -> ProtocolResult<()> {
+        let depth = outer.input().in_struct(depth)?;
+        let (mut at, mut last, row) = (*outer, 0, column.len());
         let children = column.children_mut();
         let behind = self.open.saturating_sub(node.selected_count());
         while self.open > 0 || self.to_end {
@@ -102,9 +92,9 @@ impl<'a> TreeReader<'a> {
             };
             match &field.node.values {
                 NodeValues::Struct(inside) if inside.takes_first => {
-                    in_registers(&mut at, |rest, _| {
-                        self.selected::<P>(rest, inside, child, depth)
-                    })?;
+                    let mut inner = at;
+                    self.selected(&mut inner, inside, child, depth)?;
+                    at = inner;
                 }
                 _ => {
                     self.field(&mut at, header, field, child, depth)?;
@@ -115,37 +105,37 @@ impl<'a> TreeReader<'a> {
         column.end_struct();
         // What it does not have will not come in another struct.
         self.open = behind;
-        Ok(at.input().rest.rest())
+        *outer = at;
+        Ok(())
     }
 
     /// A struct that is read to its end.
     #[inline(always)]
-    fn structure<P: ProtocolReader<'a>>(
+    fn structure<'a, P: ProtocolReader<'a>>(
         &mut self,
-        rest: &'a [u8],
+        outer: &mut P,
         node: &StructNode,
         column: &mut Column,
         depth: Depth,
-    ) -> ProtocolResult<&'a [u8]> {
-        let Some(depth) = depth.in_struct() else { return Err(self.too_deep(rest)) };
+    ) -> ProtocolResult<()> {
+        let depth = outer.input().in_struct(depth)?;
         match node.takes_first {
-            true => self.selected_by_id::<P>(rest, node, column, depth),
-            false => self.fields::<P>(rest, node, column, depth, FieldPlace::default()),
+            true => self.selected_by_id(outer, node, column, depth),
+            false => self.fields(outer, node, column, depth, FieldPlace::default()),
         }
     }
 
     /// The fields of a struct of which some are selected, as long as they come by id: those before the next one are passed at once,
     /// and those behind the last one without a look at what they are.
     #[inline(never)]
-    fn selected_by_id<P: ProtocolReader<'a>>(
+    fn selected_by_id<'a, P: ProtocolReader<'a>>(
         &mut self,
-        rest: &'a [u8],
+        outer: &mut P,
         node: &StructNode,
         column: &mut Column,
         depth: Depth,
-    ) -> ProtocolResult<&'a [u8]> {
-        let mut at: P = self.cursor(rest);
-        let (mut last, row) = (0, column.len());
+    ) -> ProtocolResult<()> {
+        let (mut at, mut last, row) = (*outer, 0, column.len());
         let mut coming = node.fields.as_slice();
         let children = column.children_mut();
         loop {
@@ -155,8 +145,8 @@ impl<'a> TreeReader<'a> {
                     break;
                 }
                 // One that is missing may still come, out of its place.
-                let place = FieldPlace { last, header: None };
-                return self.fields::<P>(at.input().rest.rest(), node, column, depth, place);
+                *outer = at;
+                return self.fields(outer, node, column, depth, FieldPlace { last, header: None });
             };
             let before = last;
             let header = at.field_from(&mut last, field.id)?;
@@ -166,8 +156,9 @@ impl<'a> TreeReader<'a> {
             // Binary has no use for it.
             last = header.id;
             if header.id <= before {
+                *outer = at;
                 let place = FieldPlace { last, header: Some(header) };
-                return self.fields::<P>(at.input().rest.rest(), node, column, depth, place);
+                return self.fields(outer, node, column, depth, place);
             }
             if header.id < field.id {
                 skip_field(&mut at, header)?;
@@ -179,67 +170,59 @@ impl<'a> TreeReader<'a> {
                 // It is missing, and another may be it.
                 false => next_of(header.id, &mut coming),
             };
-            let Some(field) = field else {
-                skip_field(&mut at, header)?;
-                continue;
-            };
-            match children.get_mut(field.place) {
-                Some(child) if field.node.kind == header.kind && child.len() == row => {
+            let found = field.filter(|field| field.node.kind == header.kind);
+            match found.and_then(|field| Some((field, children.get_mut(field.place)?))) {
+                Some((field, child)) if child.len() == row => {
                     self.field(&mut at, header, field, child, depth)?;
                 }
                 _ => skip_field(&mut at, header)?,
             }
         }
         column.end_struct();
-        Ok(at.input().rest.rest())
+        *outer = at;
+        Ok(())
     }
 
     /// The fields of a struct, from one on.
-    #[inline(never)]
-    fn fields<P: ProtocolReader<'a>>(
+    fn fields<'a, P: ProtocolReader<'a>>(
         &mut self,
-        rest: &'a [u8],
+        outer: &mut P,
         node: &StructNode,
         column: &mut Column,
         depth: Depth,
         place: FieldPlace,
-    ) -> ProtocolResult<&'a [u8]> {
-        let mut at: P = self.cursor(rest);
-        let (mut last, mut next, row) = (place.last, 0, column.len());
-        let mut read = place.header;
+    ) -> ProtocolResult<()> {
+        let (mut at, mut last, mut next, row) = (*outer, place.last, 0, column.len());
         let children = column.children_mut();
-        loop {
-            let header = match read.take() {
-                Some(header) => header,
-                None => at.field(&mut last)?,
-            };
-            if header.kind == WireType::STOP {
-                break;
-            }
+        let mut header = match place.header {
+            Some(header) => header,
+            None => at.field(&mut last)?,
+        };
+        while header.kind != WireType::STOP {
             let found = node.find(header.id, &mut next);
             let found = found.filter(|field| field.node.kind == header.kind);
-            let Some((field, child)) =
-                found.and_then(|field| Some((field, children.get_mut(field.place)?)))
-            else {
-                skip_field(&mut at, header)?;
-                continue;
-            };
-            if child.len() > row {
-                if node.takes_first {
+            match found.and_then(|field| Some((field, children.get_mut(field.place)?))) {
+                Some((_, child)) if child.len() > row && node.takes_first => {
                     skip_field(&mut at, header)?;
-                    continue;
                 }
-                child.truncate(row);
+                Some((field, child)) => {
+                    if child.len() > row {
+                        child.truncate(row);
+                    }
+                    self.field(&mut at, header, field, child, depth)?;
+                }
+                None => skip_field(&mut at, header)?,
             }
-            self.field(&mut at, header, field, child, depth)?;
+            header = at.field(&mut last)?;
         }
         column.end_struct();
-        Ok(at.input().rest.rest())
+        *outer = at;
+        Ok(())
     }
 
     /// The value of a field.
     #[inline(always)]
-    fn field<P: ProtocolReader<'a>>(
+    fn field<'a, P: ProtocolReader<'a>>(
         &mut self,
         at: &mut P,
         header: FieldHeader,
@@ -252,12 +235,17 @@ impl<'a> TreeReader<'a> {
                 column.push_bool(header.flag);
                 Ok(())
             }
-            _ => self.value(at, &field.node, column, depth),
+            NodeValues::Single(operation) => single(at, *operation, column),
+            _ => {
+                let mut inside = *at;
+                self.nested(&mut inside, &field.node, column, depth)?;
+                *at = inside;
+                Ok(())
+            }
         }
     }
 
-    #[inline(always)]
-    fn value<P: ProtocolReader<'a>>(
+    fn value<'a, P: ProtocolReader<'a>>(
         &mut self,
         at: &mut P,
         node: &ColumnNode,
@@ -266,114 +254,94 @@ impl<'a> TreeReader<'a> {
     ) -> ProtocolResult<()> {
         match &node.values {
             NodeValues::Single(operation) => single(at, *operation, column),
-            NodeValues::Struct(inside) => {
-                in_registers(at, |rest, _| self.structure::<P>(rest, inside, column, depth))
-            }
-            _ => in_registers(at, |rest, _| self.nested::<P>(rest, node, column, depth)),
+            _ => self.nested(at, node, column, depth),
         }
     }
 
-    #[inline(never)]
-    fn nested<P: ProtocolReader<'a>>(
+    fn nested<'a, P: ProtocolReader<'a>>(
         &mut self,
-        rest: &'a [u8],
+        at: &mut P,
         node: &ColumnNode,
         column: &mut Column,
         depth: Depth,
-    ) -> ProtocolResult<&'a [u8]> {
+    ) -> ProtocolResult<()> {
         match &node.values {
-            NodeValues::Struct(inside) => self.structure::<P>(rest, inside, column, depth),
+            NodeValues::Struct(inside) => self.structure(at, inside, column, depth),
             NodeValues::List(list) => {
-                let read = self.list::<P>(rest, list, column, depth);
-                read.map_err(|error| error.in_path(&list.path))
+                self.list(at, list, column, depth).map_err(|error| error.in_path(&list.path))
             }
             NodeValues::Map(map) => {
-                let read = self.map::<P>(rest, map, column, depth);
-                read.map_err(|error| error.in_path(&map.path))
+                self.map(at, map, column, depth).map_err(|error| error.in_path(&map.path))
             }
-            NodeValues::Single(_) => Ok(rest),
+            NodeValues::Single(_) => Ok(()),
         }
     }
 
     /// A list or a set. One with elements of another type is null, as when the message is read whole.
-    fn list<P: ProtocolReader<'a>>(
+    fn list<'a, P: ProtocolReader<'a>>(
         &mut self,
-        rest: &'a [u8],
+        at: &mut P,
         node: &ListNode,
         column: &mut Column,
         depth: Depth,
-    ) -> ProtocolResult<&'a [u8]> {
-        let mut at: P = self.cursor(rest);
+    ) -> ProtocolResult<()> {
         let header = at.list()?;
         let depth = at.input().in_container(depth)?;
         let ListHeader { element, count } = header;
         if element != node.element.kind && count > 0 {
             column.push_null();
-            skip_list(&mut at, header)?;
-            return Ok(at.input().rest.rest());
+            return skip_list(at, header);
         }
-        self.charge(&mut at, count, node.element.row_bytes)?;
+        self.charge(at, count, node.element.row_bytes)?;
         if let Some(child) = column.children_mut().first_mut() {
             match &node.element.values {
-                NodeValues::Single(operation) => {
+                NodeValues::Single(operation) => singles(at, *operation, count, child)?,
+                NodeValues::Struct(inside) => {
                     for _ in 0..count {
-                        single(&mut at, *operation, child)?;
+                        self.structure(at, inside, child, depth)?;
                     }
                 }
-                NodeValues::Struct(inside) => in_registers(&mut at, |mut rest, _| {
+                _ => {
                     for _ in 0..count {
-                        rest = self.structure::<P>(rest, inside, child, depth)?;
+                        self.nested(at, &node.element, child, depth)?;
                     }
-                    Ok(rest)
-                })?,
-                _ => in_registers(&mut at, |mut rest, _| {
-                    for _ in 0..count {
-                        rest = self.nested::<P>(rest, &node.element, child, depth)?;
-                    }
-                    Ok(rest)
-                })?,
+                }
             }
         }
-        end_list(&mut at, column)?;
-        Ok(at.input().rest.rest())
+        end_list(at, column)
     }
 
     /// A map. One with keys or values of another type is null, as one with a key that is a null list.
-    fn map<P: ProtocolReader<'a>>(
+    fn map<'a, P: ProtocolReader<'a>>(
         &mut self,
-        rest: &'a [u8],
+        at: &mut P,
         node: &MapNode,
         column: &mut Column,
         depth: Depth,
-    ) -> ProtocolResult<&'a [u8]> {
-        let mut at: P = self.cursor(rest);
+    ) -> ProtocolResult<()> {
         let header = at.map()?;
         let depth = at.input().in_container(depth)?;
         if header.count > 0 && (header.key, header.value) != node.kinds {
             column.push_null();
-            skip_map(&mut at, header)?;
-            return Ok(at.input().rest.rest());
+            return skip_map(at, header);
         }
         let sides = [&node.key, &node.value].into_iter().flatten();
         let row_bytes = sides.fold(1, |sum: u32, side| sum.saturating_add(side.row_bytes));
-        self.charge(&mut at, header.count, row_bytes)?;
-        let Some(entries) = column.children_mut().first_mut() else {
-            return Ok(at.input().rest.rest());
-        };
+        self.charge(at, header.count, row_bytes)?;
+        let Some(entries) = column.children_mut().first_mut() else { return Ok(()) };
         let before = entries.len();
         let null_keys = |entries: &Column| entries.children().first().map_or(0, Column::null_count);
         let nulls_before = null_keys(entries);
-        self.entries(&mut at, node, header, entries, depth)?;
+        self.entries(at, node, header, entries, depth)?;
         if node.is_whole && null_keys(entries) > nulls_before {
             entries.truncate(before);
             column.push_null();
-        } else {
-            end_list(&mut at, column)?;
+            return Ok(());
         }
-        Ok(at.input().rest.rest())
+        end_list(at, column)
     }
 
-    fn entries<P: ProtocolReader<'a>>(
+    fn entries<'a, P: ProtocolReader<'a>>(
         &mut self,
         at: &mut P,
         node: &MapNode,
@@ -395,8 +363,8 @@ impl<'a> TreeReader<'a> {
     }
 
     /// Allows for the columns of so many rows.
-    #[inline(always)]
-    fn charge<P: ProtocolReader<'a>>(
+    #[inline]
+    fn charge<'a, P: ProtocolReader<'a>>(
         &mut self,
         at: &mut P,
         count: usize,
@@ -406,8 +374,8 @@ impl<'a> TreeReader<'a> {
     }
 
     /// Allows for so many bytes of columns.
-    #[inline(always)]
-    pub(super) fn charge_bytes<P: ProtocolReader<'a>>(
+    #[inline]
+    pub(super) fn charge_bytes<'a, P: ProtocolReader<'a>>(
         &mut self,
         at: &mut P,
         bytes: u64,
@@ -417,22 +385,16 @@ impl<'a> TreeReader<'a> {
                 self.left = left;
                 Ok(())
             }
-            None => Err(self.too_large(*at.input(), bytes)),
+            None => Err(self.too_large(at, bytes)),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn too_deep(&self, rest: &'a [u8]) -> ProtocolError {
-        MessageInput::at(rest, self.message).too_deep(self.message.limits.depth_max)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn too_large(&self, at: MessageInput<'a>, bytes: u64) -> ProtocolError {
+    fn too_large<'a, P: ProtocolReader<'a>>(&self, at: &mut P, bytes: u64) -> ProtocolError {
         let found = self.used().saturating_add(bytes);
         let error = Error::limit("the bytes of the columns of a message", self.bound, found);
-        at.failed(ProtocolErrorKind::SizeLimit, error)
+        at.input().failed(ProtocolErrorKind::SizeLimit, error)
     }
 }
 
@@ -515,5 +477,20 @@ fn single<'a, P: ProtocolReader<'a>>(
         ReadOperation::Uuid => column.push_fixed(at.input().array::<16>("a uuid")?),
         _ => column.push_bytes(at.string()?),
     }
+    Ok(())
+}
+
+/// Appends so many elements.
+fn singles<'a, P: ProtocolReader<'a>>(
+    outer: &mut P,
+    operation: ReadOperation,
+    count: usize,
+    column: &mut Column,
+) -> ProtocolResult<()> {
+    let mut at = *outer;
+    for _ in 0..count {
+        single(&mut at, operation, column)?;
+    }
+    *outer = at;
     Ok(())
 }

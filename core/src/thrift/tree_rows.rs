@@ -91,7 +91,7 @@ impl TreeRows {
     ) -> ProtocolResult<AppendedMessage> {
         let tree = Arc::clone(&self.tree);
         let before = self.root.len();
-        let mut reader = TreeReader::new(at.input().parts().1, &tree.root, to_end);
+        let mut reader = TreeReader::new(at.input(), &tree.root, to_end);
         reader.message(&mut at, &tree.root, &mut self.root)?;
         let len = at.input().position();
         let rows = self.inside(before..self.root.len(), 0, tree.level()).len() as u64;

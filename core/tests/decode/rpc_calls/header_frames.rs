@@ -1,17 +1,21 @@
 //! Messages in frames of THeader: deflated, damaged, and cut.
 
 use bytewright::rpc::{Framing, Protocol, RpcOptions};
-use bytewright::thrift::{Encoding, INFLATED_MAX};
+use bytewright::thrift::{Encoding, INFLATED_MAX, MessageForm};
 
 use super::talk::{PROTOCOLS, Talk, answered, asked, framed, header_frame, zlib_stored};
 
-const ENCODINGS: [Encoding; 2] = [Encoding::Binary, Encoding::Compact];
+const FORMS: [MessageForm; 3] = [
+    MessageForm::Packed(Encoding::Binary),
+    MessageForm::Packed(Encoding::Compact),
+    MessageForm::Json,
+];
 
 #[test]
 fn a_deflated_call_is_told_with_its_structs_however_it_is_cut() {
-    for encoding in ENCODINGS {
+    for form in FORMS {
         let (call, answer) = (asked("find", 7), answered("find", 7));
-        let (sent, received) = (call.deflated(encoding), answer.deflated(encoding));
+        let (sent, received) = (call.deflated(form), answer.deflated(form));
         for len in [1, 3, 50, 1000] {
             let mut talk = Talk::new();
             for piece in sent.chunks(len) {
@@ -24,14 +28,11 @@ fn a_deflated_call_is_told_with_its_structs_however_it_is_cut() {
             let calls = talk.calls_with(RpcOptions { keeps_messages, ..RpcOptions::default() });
             let [found] = calls.as_slice() else { panic!("one call: {calls:?}") };
             assert_eq!((&*found.method, found.sequence_id), ("find", 7));
-            assert_eq!(
-                found.protocol,
-                Protocol { form: encoding.into(), framing: Framing::Header }
-            );
+            assert_eq!(found.protocol, Protocol { form, framing: Framing::Header });
             assert_eq!(found.request_bytes, Some(sent.len() as u64));
             assert_eq!(found.reply_bytes, Some(received.len() as u64));
-            assert_eq!(found.arguments, Some(call.body(encoding)));
-            assert_eq!(found.result, Some(answer.body(encoding)));
+            assert_eq!(found.arguments, Some(call.body(form)));
+            assert_eq!(found.result, Some(answer.body(form)));
             let pieces = sent.len().div_ceil(len) + received.len().div_ceil(len) - 1;
             assert_eq!(found.latency, Some(pieces as u64 * 1_000_000_000));
         }

@@ -10,7 +10,7 @@ use crate::generate::segment::{ACK, SYN, Segment, back, there};
 const BINARY: MessageForm = MessageForm::Packed(Encoding::Binary);
 const COMPACT: MessageForm = MessageForm::Packed(Encoding::Compact);
 
-pub(crate) const PROTOCOLS: [Protocol; 8] = [
+pub(crate) const PROTOCOLS: [Protocol; 9] = [
     Protocol { form: BINARY, framing: Framing::Unframed },
     Protocol { form: BINARY, framing: Framing::Framed },
     Protocol { form: COMPACT, framing: Framing::Unframed },
@@ -19,6 +19,7 @@ pub(crate) const PROTOCOLS: [Protocol; 8] = [
     Protocol { form: COMPACT, framing: Framing::Header },
     Protocol { form: MessageForm::Json, framing: Framing::Unframed },
     Protocol { form: MessageForm::Json, framing: Framing::Framed },
+    Protocol { form: MessageForm::Json, framing: Framing::Header },
 ];
 
 /// Contents of a message: method, kind, sequence id, and its struct.
@@ -57,29 +58,26 @@ impl Said<'_> {
             COMPACT => self.written(&mut CompactWriter::new()),
             MessageForm::Json => self.text(),
         };
-        match (protocol.framing, protocol.form) {
-            (Framing::Unframed, _) => message,
-            (Framing::Header, MessageForm::Packed(encoding)) => {
-                framed(&header_frame(encoding, &[], &message))
-            }
+        match protocol.framing {
+            Framing::Unframed => message,
+            Framing::Header => framed(&header_frame(protocol.form, &[], &message)),
             _ => framed(&message),
         }
     }
 
     /// Its bytes, deflated if that is to be so and the protocol can say it.
     pub(crate) fn sent(&self, protocol: Protocol, is_deflated: bool) -> Vec<u8> {
-        match (protocol.framing, protocol.form) {
-            (Framing::Header, MessageForm::Packed(encoding)) if is_deflated => {
-                self.deflated(encoding)
-            }
+        match protocol.framing {
+            Framing::Header if is_deflated => self.deflated(protocol.form),
             _ => self.bytes(protocol),
         }
     }
 
     /// Its bytes in a frame of THeader, deflated.
-    pub(crate) fn deflated(&self, encoding: Encoding) -> Vec<u8> {
-        let message = self.bytes(Protocol { form: encoding.into(), framing: Framing::Unframed });
-        framed(&header_frame(encoding, &[1], &zlib_stored(&message)))
+    pub(crate) fn deflated(&self, form: impl Into<MessageForm>) -> Vec<u8> {
+        let form = form.into();
+        let message = self.bytes(Protocol { form, framing: Framing::Unframed });
+        framed(&header_frame(form, &[1], &zlib_stored(&message)))
     }
 
     /// The bytes of its struct.
@@ -137,8 +135,16 @@ pub(crate) fn framed(message: &[u8]) -> Vec<u8> {
 }
 
 /// A frame of THeader without its length: a header with a pair of texts, and the payload.
-pub(crate) fn header_frame(encoding: Encoding, transforms: &[u8], payload: &[u8]) -> Vec<u8> {
-    let protocol = if encoding == Encoding::Compact { 2 } else { 0 };
+pub(crate) fn header_frame(
+    form: impl Into<MessageForm>,
+    transforms: &[u8],
+    payload: &[u8],
+) -> Vec<u8> {
+    let protocol = match form.into() {
+        BINARY => 0,
+        MessageForm::Json => 1,
+        COMPACT => 2,
+    };
     let information = b"\x01\x01\x03key\x05value";
     let mut header = [&[protocol, transforms.len() as u8], transforms, information].concat();
     header.resize(header.len().next_multiple_of(4), 0);
