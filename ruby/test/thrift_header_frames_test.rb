@@ -48,7 +48,8 @@ class ThriftHeaderFramesTest < ThriftCase
     text = '{"1":{"i64":7},"2":{"str":"a"},"3":{"rec":{"1":{"str":"Bern"}}}}'
     data = frame(text, nil, protocol_id: 1) + frame(text, nil, protocol_id: 1, transforms: [1]) + frames.first
     objects = Bytewright::Thrift.decode_many(Logs::Entry, data, protocol: :header)
-    assert_equal [[7, "a", "Bern"]] * 2 + [[1, "h", "Bern"]], objects.map { |each| [each.time, each.host, each.place.city] }
+    found = objects.map { |each| [each.time, each.host, each.place.city] }
+    assert_equal [[7, "a", "Bern"]] * 2 + [[1, "h", "Bern"]], found
     columns = Bytewright::Thrift.columns(Logs::Entry, data, :time, :"place.city", protocol: :header)
     assert_equal [[7, 7, 1], ["Bern"] * 3], [columns.values(:time), columns.values(:"place.city")]
     assert_equal ["a"], Bytewright::Thrift.pluck(Logs::Entry, data, :host, protocol: :header)
