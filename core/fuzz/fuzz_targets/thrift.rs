@@ -6,9 +6,9 @@
 use std::sync::{Arc, LazyLock};
 
 use bytewright::thrift::{
-    Columns, Encoding, FieldSchema, FrameHeader, Frames, INFLATED_MAX, Limits, MessageHeader, Plan,
-    Progress, Projection, ProtocolErrorKind, Strictness, StructExtent, StructId, StructKind, Tape,
-    TapeCursor, TapeValue, ThriftSchema, Type,
+    Columns, Encoding, FieldSchema, FrameHeader, Frames, INFLATED_MAX, Limits, MessageForm,
+    MessageHeader, Plan, Progress, Projection, ProtocolErrorKind, Strictness, StructExtent,
+    StructId, StructKind, Tape, TapeCursor, TapeValue, ThriftSchema, Type,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -73,7 +73,9 @@ fuzz_target!(|bytes: &[u8]| {
         && let Ok(message) = header.payload(bytes)
     {
         assert!(message.len() <= bytes.len().max(INFLATED_MAX as usize));
-        let _ = PLAN.decode(header.encoding, StructId(0), &message, limits, &mut tape);
+        if let MessageForm::Packed(encoding) = header.form {
+            let _ = PLAN.decode(encoding, StructId(0), &message, limits, &mut tape);
+        }
     }
     for encoding in [Encoding::Binary, Encoding::Compact] {
         for strictness in [Strictness::Strict, Strictness::Lenient] {
