@@ -49,6 +49,12 @@ pub(super) const PREFIX_LEN: usize = GENERATION_AT - PREFIX_AT;
 /// Bytes that memory is read in.
 const LINE_LEN: usize = 64;
 
+/// Lines of the end of a page that are asked for before it is searched: its fields, and some forty slots.
+const SLOT_LINES_AHEAD: usize = 4;
+
+/// Lines of a cell that are asked for before it is read.
+const CELL_LINES_AHEAD: usize = 3;
+
 /// Bytes of a slot.
 pub(super) const SLOT_LEN: usize = 6;
 
@@ -178,6 +184,23 @@ impl<'p> Node<'p> {
     /// Asks for all lines of the page, whose cells are in any order.
     pub(super) fn prefetch(self) {
         for line in self.bytes.chunks_exact(LINE_LEN) {
+            prefetch(&line[0]);
+        }
+    }
+
+    /// Asks for the fields of the page, and for the first slots: a search reads these whatever it looks for.
+    #[inline]
+    pub(super) fn prefetch_slots(self) {
+        for line in self.bytes.rchunks_exact(LINE_LEN).take(SLOT_LINES_AHEAD) {
+            prefetch(&line[0]);
+        }
+    }
+
+    /// Asks for the beginning of a cell, with the key and a short value. The slot may be that behind the last.
+    #[inline]
+    pub(super) fn prefetch_cell(self, slot: usize) {
+        let cell = self.cell_bytes(slot).unwrap_or_default();
+        for line in cell.chunks(LINE_LEN).take(CELL_LINES_AHEAD) {
             prefetch(&line[0]);
         }
     }

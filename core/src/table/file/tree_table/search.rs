@@ -1,7 +1,7 @@
 //! Keys found in pages.
 
 use std::cmp::Ordering;
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 
 use super::node::{BranchCell, CellContent, CellKey, KEY_INLINE_MAX, LeafCell, Node, NodeKind};
 use super::pointer::{PagePointer, PageRun};
@@ -10,6 +10,9 @@ use crate::error::Result;
 
 /// The longest way from a root to a leaf. A tree of so many levels has more pages than a file can have.
 pub(super) const DEPTH_MAX: usize = 40;
+
+/// Keys that are looked up side by side.
+const KEYS_AHEAD: usize = 16;
 
 impl TreeFile {
     /// The entry of a slot of the leaf that `page` is.
@@ -48,8 +51,33 @@ impl TreeFile {
         from: usize,
         key: &[u8],
     ) -> Result<(usize, bool)> {
+        let candidates = self.candidates(pointer, node, from, key)?;
+        self.search_among(pointer, node, candidates, key)
+    }
+
+    /// The slots, from `from` on, that are for `key` by what the page says of them without a look at their cells.
+    #[inline]
+    fn candidates(
+        &self,
+        pointer: PagePointer,
+        node: Node<'_>,
+        from: usize,
+        key: &[u8],
+    ) -> Result<Range<usize>> {
         let candidates = node.candidates(from, key);
-        let (mut below, mut above) = candidates.ok_or_else(|| self.senseless(pointer.page))?;
+        candidates.map(|(below, above)| below..above).ok_or_else(|| self.senseless(pointer.page))
+    }
+
+    /// As [`TreeFile::search`], among candidates.
+    #[inline]
+    fn search_among(
+        &self,
+        pointer: PagePointer,
+        node: Node<'_>,
+        candidates: Range<usize>,
+        key: &[u8],
+    ) -> Result<(usize, bool)> {
+        let Range { start: mut below, end: mut above } = candidates;
         while below < above {
             let middle = (below + above) / 2;
             match self.compare(pointer, node, middle, key)? {
@@ -124,19 +152,26 @@ impl TreeFile {
         }
     }
 
+    /// The page below the branch `pointer` that has `key`, if any has; none if `pointer` leads to a leaf.
+    #[inline]
+    fn child(&self, pointer: PagePointer, key: &[u8]) -> Result<Option<PagePointer>> {
+        let node = self.node(pointer)?;
+        if self.kind(pointer, node)? == NodeKind::Leaf {
+            return Ok(None);
+        }
+        let slot = self.child_slot(pointer, node, key)?;
+        let child = self.branch_cell(pointer, node, slot)?.child;
+        self.check_node_still(pointer, node)?;
+        Ok(Some(child))
+    }
+
     /// The leaf that has `key`, if any has, below `pointer`.
     #[inline]
     pub(super) fn find_leaf(&self, mut pointer: PagePointer, key: &[u8]) -> Result<PagePointer> {
         for _ in 0..DEPTH_MAX {
-            let node = self.node(pointer)?;
-            match self.kind(pointer, node)? {
-                NodeKind::Leaf => return Ok(pointer),
-                NodeKind::Branch => {
-                    let slot = self.child_slot(pointer, node, key)?;
-                    let child = self.branch_cell(pointer, node, slot)?.child;
-                    self.check_node_still(pointer, node)?;
-                    pointer = child;
-                }
+            match self.child(pointer, key)? {
+                Some(child) => pointer = child,
+                None => return Ok(pointer),
             }
         }
         Err(self.senseless(pointer.page))
@@ -153,7 +188,21 @@ impl TreeFile {
     ) -> Result<bool> {
         let leaf = self.find_leaf(root, key)?;
         let node = self.node(leaf)?;
-        let (slot, is_found) = self.search(leaf, node, 0, key)?;
+        let candidates = self.candidates(leaf, node, 0, key)?;
+        self.show(leaf, node, candidates, key, found)
+    }
+
+    /// Calls `found` with the value of `key` if it is among the candidates of a leaf, and returns whether it is.
+    #[inline]
+    fn show(
+        &self,
+        leaf: PagePointer,
+        node: Node<'_>,
+        candidates: Range<usize>,
+        key: &[u8],
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool> {
+        let (slot, is_found) = self.search_among(leaf, node, candidates, key)?;
         if is_found {
             let cell = self.leaf_cell(leaf, node, slot)?;
             found(self.value(&cell)?);
@@ -163,19 +212,52 @@ impl TreeFile {
         Ok(is_found)
     }
 
-    /// Calls `found` for each key with its index and its value in the tree below `root`.
+    /// Calls `found` for each key with its index and its value in the tree below `root`. Some keys go down the tree side by
+    /// side: what one needs of memory comes while the others are looked at.
     pub(super) fn get_many(
         &self,
         root: PagePointer,
         keys: &[&[u8]],
         found: &mut dyn FnMut(usize, Option<&[u8]>),
     ) -> Result<()> {
-        for (place, key) in keys.iter().enumerate() {
-            if !self.get(root, key, &mut |value| found(place, Some(value)))? {
-                found(place, None);
+        for (block, keys) in keys.chunks(KEYS_AHEAD).enumerate() {
+            let mut leaves = [root; KEYS_AHEAD];
+            self.descend(&mut leaves, keys)?;
+            let mut candidates = [const { 0..0 }; KEYS_AHEAD];
+            for ((candidates, leaf), key) in candidates.iter_mut().zip(leaves).zip(keys) {
+                let node = self.node(leaf)?;
+                *candidates = self.candidates(leaf, node, 0, key)?;
+                node.prefetch_cell(candidates.start);
+            }
+            for (place, key) in keys.iter().enumerate() {
+                let (leaf, candidates) = (leaves[place], candidates[place].clone());
+                let node = self.node(leaf)?;
+                let place = block * KEYS_AHEAD + place;
+                if !self
+                    .show(leaf, node, candidates, key, &mut |value| found(place, Some(value)))?
+                {
+                    found(place, None);
+                }
             }
         }
         Ok(())
+    }
+
+    /// Goes from the root to the leaf of each key, all of them a level at a time.
+    fn descend(&self, leaves: &mut [PagePointer; KEYS_AHEAD], keys: &[&[u8]]) -> Result<()> {
+        for _ in 0..DEPTH_MAX {
+            let mut has_branch = false;
+            for (leaf, key) in leaves.iter_mut().zip(keys) {
+                if let Some(child) = self.child(*leaf, key)? {
+                    self.prefetch(child)?;
+                    (*leaf, has_branch) = (child, true);
+                }
+            }
+            if !has_branch {
+                return Ok(());
+            }
+        }
+        Err(self.senseless(leaves[0].page))
     }
 
     /// Returns the first slot of a leaf that `from` allows, or, of those that `to` allows, the one behind the last.

@@ -18,6 +18,7 @@ use super::node_edit::NodeEditor;
 use super::pointer::{PagePointer, PageRun, TreeRoot, offset_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{PAGE_LEN, PageMap, PageNumber, Storage};
+use crate::heap::prefetch;
 use crate::table::file::sharing::Sharing;
 
 /// Number by which salts of neighbouring pages differ: 2^64 divided by the golden ratio.
@@ -149,6 +150,16 @@ impl TreeFile {
         }
         self.check(PageRun { first: pointer, count: 1 }, PAGE_LEN - 8)?;
         Ok(Node::new(self.page_bytes(pointer.page)?))
+    }
+
+    /// Asks for the memory that a search in the page begins with.
+    #[inline]
+    pub(super) fn prefetch(&self, pointer: PagePointer) -> Result<()> {
+        if let Some(word) = self.checked.get(pointer.page) {
+            prefetch(word);
+            Node::new(self.page_bytes(pointer.page)?).prefetch_slots();
+        }
+        Ok(())
     }
 
     /// The page that `pointer` leads to, which the caller has read before. It can have been cut since.

@@ -120,6 +120,11 @@ impl Snapshot for TreeView {
         self.pinned.file.get(self.pinned.root.page, key, found)
     }
 
+    fn get_many(&self, keys: &[&[u8]], found: &mut dyn FnMut(usize, Option<&[u8]>)) -> Result<()> {
+        check_process(self.pinned.process)?;
+        self.pinned.file.get_many(self.pinned.root.page, keys, found)
+    }
+
     fn scan(&self) -> Result<Box<dyn Scan>> {
         Ok(Box::new(TreeView::scan(self, &KeyRange::ALL)?))
     }
