@@ -22,6 +22,7 @@ mod cuts;
 mod damage;
 mod eviction;
 mod failures;
+mod flushing;
 mod index;
 mod model;
 mod places;

@@ -1,6 +1,7 @@
 //! Tables that live in one file.
 
 mod claim;
+mod flusher;
 mod hash_table;
 mod open;
 mod options;

@@ -15,7 +15,7 @@ use crate::{Error, Result};
 pub enum SyncMode {
     /// Before a commit returns.
     Commit,
-    /// With the first commit a second after the last time.
+    /// A second after the first commit that is not synced, by a thread.
     #[default]
     Interval,
     /// When the operating system likes.

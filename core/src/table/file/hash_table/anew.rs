@@ -38,6 +38,8 @@ impl Engine {
             return Err(Error::new(ErrorKind::Argument, message).in_file(&self.name));
         }
         self.abandon_compaction();
+        // It may have failed at the damage.
+        self.flusher = None;
         self.leave_turn();
         let begun =
             self.start_anew_at_once(even_whole).map_err(|error| error.in_file(&self.name))?;

@@ -1,11 +1,12 @@
 //! A hashed table that is open: whose turn it is to change it, which transaction is open, and what was made to last.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use super::super::options::{OpenOptions, SyncMode};
 use super::compaction::let_go;
 use super::compactor::Compactor;
+use super::flushing::LogFlusher;
 use super::hash_file::HashFile;
 use super::header::LOG_START;
 use super::log_writer::{CommitFailure, LogWriter};
@@ -63,6 +64,8 @@ pub(super) struct Engine {
     pub(super) follow_count: u32,
     pub(super) process: ProcessMark,
     last_sync: Instant,
+    /// The thread that makes commits last, once there was one for it.
+    pub(super) flusher: Option<LogFlusher>,
     /// The compaction that is under way.
     pub(super) compactor: Option<Compactor>,
     /// End of the log from which on a compaction that has failed is tried again.
@@ -141,6 +144,7 @@ pub(super) fn make_last(
     if is_there() {
         return Ok(());
     }
+    let _syncing = file.syncing.lock().unwrap_or_else(PoisonError::into_inner);
     let _turn = file.sharing.take_turn_to(TurnKind::Sync, timeout)?;
     if is_there() {
         return Ok(());
@@ -181,6 +185,7 @@ impl Engine {
             follow_count: 0,
             process: ProcessMark::new(),
             last_sync: Instant::now(),
+            flusher: None,
             compactor: None,
             compaction_put_off_until: 0,
             retired: Vec::new(),
@@ -236,6 +241,9 @@ impl Engine {
     /// Goes on with another file.
     pub(super) fn go_on_with(&mut self, file: Arc<HashFile>) -> Result<()> {
         let extent = file.newest()?;
+        if let Some(flusher) = &self.flusher {
+            flusher.go_on_with(&file);
+        }
         if let Some(before) = self.opened.replace(LogWriter::new(file, extent)) {
             self.retired.push(Arc::downgrade(&before.file));
             let_go(before.file);
@@ -310,6 +318,7 @@ impl Engine {
             self.writer_mut()?.transaction.merge_part();
             return Ok(());
         }
+        self.start_flusher()?;
         let (files, OpenOptions { sync, timeout, .. }) = (self.files.clone(), self.options);
         let mut is_time = self.syncs_commit(INTERVAL);
         let lasts = &mut |file: &HashFile, end| match is_time {
@@ -335,6 +344,7 @@ impl Engine {
         if is_time {
             self.last_sync = Instant::now();
         }
+        self.note_waiting();
         self.turn = None;
         self.compact_beside()
     }
@@ -446,7 +456,7 @@ impl Engine {
     fn syncs_commit(&self, interval: Duration) -> bool {
         match self.options.sync {
             SyncMode::Commit => true,
-            SyncMode::Interval => self.last_sync.elapsed() >= interval,
+            SyncMode::Interval => self.flusher.is_none() && self.last_sync.elapsed() >= interval,
             SyncMode::Never => false,
         }
     }
@@ -487,9 +497,10 @@ impl Engine {
             return Ok(());
         }
         self.kept_turns.clear();
+        let flushed = self.end_flusher();
         let closed = match self.access {
             TableAccess::Write => self.finish(),
-            _ => Ok(()),
+            _ => flushed,
         };
         self.abandon_compaction();
         self.turn = None;

@@ -185,7 +185,7 @@ impl Engine {
 
     /// In a forked child: what the parent has open is the parent's.
     fn leave_parent(&mut self) -> Result<()> {
-        self.compactor = None;
+        (self.compactor, self.flusher) = (None, None);
         self.kept_turns.clear();
         self.leave_turn();
         let is_exclusive = self.options.exclusive;

@@ -3,8 +3,8 @@
 //! Nothing that was committed changes, so a state is the end of the log at its time. What the index leads to may be newer;
 //! then the record tells which one it replaced, and so on, back to one that belongs to the state.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst, fence};
+use std::sync::{Arc, Mutex};
 
 use super::extent::LogExtent;
 use super::far_versions::{FarVersion, FarVersions};
@@ -26,6 +26,8 @@ pub(super) struct HashFile {
     pub(super) sharing: Sharing,
     /// True if the index is in memory of this process.
     pub(super) is_index_own: bool,
+    /// Locked by the thread of this process that makes the log last.
+    pub(super) syncing: Mutex<()>,
     /// Bytes that the file had when somebody looked.
     known_len: AtomicU64,
 }
@@ -46,7 +48,8 @@ impl HashFile {
         sharing: Sharing,
         is_index_own: bool,
     ) -> HashFile {
-        HashFile { log, map, sharing, is_index_own, known_len: AtomicU64::new(0) }
+        let (syncing, known_len) = (Mutex::default(), AtomicU64::new(0));
+        HashFile { log, map, sharing, is_index_own, syncing, known_len }
     }
 
     #[inline]

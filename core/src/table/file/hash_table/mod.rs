@@ -20,6 +20,7 @@ mod eviction;
 mod extent;
 mod far_versions;
 mod feed;
+mod flushing;
 mod following;
 mod generation;
 mod hash_file;
@@ -144,6 +145,7 @@ impl HashTable {
         let engine = self.engine.get_mut();
         if engine.opened.is_some() {
             engine.refresh()?;
+            engine.check_flusher()?;
         }
         Ok(engine)
     }

@@ -20,7 +20,6 @@ mod checked_pages;
 mod compact;
 mod durable;
 mod edit;
-mod flusher;
 mod following;
 mod freed_queue;
 mod header;
@@ -32,6 +31,7 @@ mod opening;
 mod pointer;
 mod roots;
 mod search;
+mod shared_tree;
 mod state;
 mod table_files;
 mod transaction;
@@ -43,24 +43,24 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard, OnceLock};
 use std::time::Duration;
 
-use flusher::SharedTree;
 pub(super) use header::is_beginning;
 use new_tree::NewTree;
 use opening::OpeningMode;
 use pointer::TreeRoot;
+use shared_tree::SharedTree;
 use state::TreeState;
 use table_files::TreeTableFiles;
 use transaction::TreeTransaction;
 use tree_file::TreeFile;
 use view::TreeView;
 
+use super::flusher::Flusher;
 use super::options::{OpenOptions, SyncMode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{Directory, ProcessMark, Storage, StorageMode};
 use crate::table::{
     KeyRange, OrderedSnapshot, OrderedTable, Scan, Snapshot, Stat, Table, ValueType, check_entry,
 };
-use crate::threads::JoinHandle;
 
 /// An ordered table in a file.
 ///
@@ -81,7 +81,7 @@ pub struct TreeTable {
     options: OpenOptions,
     opener: ProcessMark,
     /// Syncs what has waited long enough, where somebody has to.
-    flusher: Option<JoinHandle<()>>,
+    flusher: Option<Flusher>,
     /// The table as a child of this process opened it.
     in_child: OnceLock<Box<TreeTable>>,
 }
@@ -177,7 +177,7 @@ impl TreeTable {
             in_child: OnceLock::new(),
         };
         if sync == SyncMode::Interval && !read_only {
-            let flusher = flusher::start(&table.shared);
+            let flusher = table.shared.start_flusher();
             let flusher = flusher.map_err(|e| Error::io("start a thread", &e).in_file(name))?;
             table.flusher = Some(flusher);
         }
@@ -245,8 +245,8 @@ impl TreeTable {
         let outcome = change(&mut state);
         let is_unsynced = state.is_unsynced();
         drop(state);
-        if is_unsynced && table.flusher.is_some() {
-            table.shared.note_waiting();
+        if let Some(flusher) = table.flusher.as_ref().filter(|_| is_unsynced) {
+            flusher.note_waiting();
         }
         outcome
     }
@@ -414,13 +414,9 @@ impl Drop for TreeTable {
     fn drop(&mut self) {
         // In a child there is nothing to write, and the lock may be held by a thread that is not here.
         if !self.opener.is_here() {
-            std::mem::forget(self.flusher.take());
             return;
         }
-        self.shared.close();
-        if let Some(flusher) = self.flusher.take() {
-            let _ = flusher.join();
-        }
+        self.flusher = None;
         if !self.options.read_only {
             self.shared.lock().close();
         }
