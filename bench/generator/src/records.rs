@@ -8,7 +8,7 @@
 //! | order | the numbers of the records, shuffled, 32 bits each, little-endian |
 //!
 //! Profile `ordered` counts up: keys and values "00000000", "00000001" and so on. Profile `random`
-//! has 16 random bytes for a key and 100 for a value.
+//! has 16 random bytes for a key and 100 for a value, `short` 16 and 8.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use generator::random::Random;
 
-const USAGE: &str = "usage: record-generator SEED COUNT ordered|random OUT";
+const USAGE: &str = "usage: record-generator SEED COUNT ordered|random|short OUT";
 
 const WRITE_BUFFER_BYTES: usize = 1 << 20;
 
@@ -24,6 +24,7 @@ const WRITE_BUFFER_BYTES: usize = 1 << 20;
 enum Profile {
     Ordered,
     Random,
+    Short,
 }
 
 fn main() -> ExitCode {
@@ -46,6 +47,7 @@ fn parse(arguments: &[String]) -> Option<(u64, u32, Profile, &str)> {
     let profile = match profile.as_str() {
         "ordered" => Profile::Ordered,
         "random" => Profile::Random,
+        "short" => Profile::Short,
         _ => return None,
     };
     Some((seed.parse().ok()?, count.parse().ok()?, profile, path))
@@ -56,7 +58,8 @@ fn generate(seed: u64, count: u32, profile: Profile, path: &str) -> io::Result<(
     let mut out = BufWriter::with_capacity(WRITE_BUFFER_BYTES, File::create(path)?);
     match profile {
         Profile::Ordered => write_ordered(&mut out, count)?,
-        Profile::Random => write_random(&mut out, count, &mut random)?,
+        Profile::Random => write_random::<100>(&mut out, count, &mut random)?,
+        Profile::Short => write_random::<8>(&mut out, count, &mut random)?,
     }
     write_order(&mut out, count, &mut random)?;
     out.flush()
@@ -67,9 +70,14 @@ fn write_ordered(out: &mut impl Write, count: u32) -> io::Result<()> {
     (0..count).try_for_each(|number| write!(out, "{number:08}{number:08}"))
 }
 
-fn write_random(out: &mut impl Write, count: u32, random: &mut Random) -> io::Result<()> {
-    writeln!(out, "{count} 16 100")?;
-    let mut record = [0; 116];
+fn write_random<const VALUE_LEN: usize>(
+    out: &mut impl Write,
+    count: u32,
+    random: &mut Random,
+) -> io::Result<()> {
+    const KEY_LEN: usize = 16;
+    writeln!(out, "{count} {KEY_LEN} {VALUE_LEN}")?;
+    let mut record = vec![0; KEY_LEN + VALUE_LEN];
     for _ in 0..count {
         random.fill(&mut record);
         out.write_all(&record)?;

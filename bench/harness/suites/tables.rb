@@ -18,7 +18,10 @@ module Bench
         ordered_10m: RecordsRecipe.new(24, 10_000_000, "ordered"),
         random_10m: RecordsRecipe.new(25, 10_000_000, "random"),
         random_10k: RecordsRecipe.new(26, 10_000, "random"),
-        random_500: RecordsRecipe.new(27, 500, "random")
+        random_500: RecordsRecipe.new(27, 500, "random"),
+        short: RecordsRecipe.new(28, 1_000_000, "short"),
+        short_5m: RecordsRecipe.new(29, 5_000_000, "short"),
+        short_10m: RecordsRecipe.new(30, 10_000_000, "short")
       }.freeze
 
       CHECK_COUNT = 2_000
@@ -29,7 +32,7 @@ module Bench
       # The inputs as the titles call them.
       LETTERS = {
         ordered: "A", random: "B", ordered_100k: "A, 100 k", ordered_10m: "A", random_10m: "B",
-        random_10k: "B, 10 k", random_500: "B, 500"
+        random_10k: "B, 10 k", random_500: "B, 500", short: "C", short_5m: "C, 5 M", short_10m: "C, 10 M"
       }.freeze
 
       GROWN = Figure.megabytes("grown_bytes")
@@ -42,6 +45,10 @@ module Bench
       PUT_WALL = Figure.seconds("put_wall_s")
       GET = Figure.seconds("get_s")
       VALUES_AT = Figure.seconds("values_at_s")
+      SCAN = Figure.seconds("scan_s")
+      LONGEST_COMMIT = Figure.milliseconds("longest_commit_s")
+      FILE = Figure.megabytes("file_bytes")
+      LEFT_FILE = Figure.megabytes("left_file_bytes")
       GC_TIME = Figure.milliseconds("gc_s")
       LONGEST_PUT = Figure.milliseconds("longest_put_s", lowest: true)
       LONGEST_PUT_OWN = Figure.milliseconds("longest_put_own_s", lowest: true)
@@ -79,6 +86,10 @@ module Bench
           Block.new(measures: collection, runs_max: 2),
           Block.new(measures: churn, runs_max: 3),
           Block.new(measures: stored_native, runs_max: 2),
+          Block.new(measures: committed(:short)),
+          Block.new(measures: committed(:short_5m), runs_max: 3),
+          Block.new(measures: committed(:short_10m), runs_max: 1),
+          Block.new(measures: committed_at_large),
           Block.new(measures: stored_ruby, runs_max: 3),
           Block.new(measures: opening, runs_max: 3),
           Block.new(measures: cache_stores)
@@ -248,6 +259,30 @@ module Bench
         ]
       end
 
+      # The highest shares of LMDB's time that a table in a file may take.
+      COMMITTED_BARS = { "hash" => [nil, 0.9, 2], "tree" => [0.8, 1.2, 1.5] }.freeze
+
+      # In commits of 1,000.
+      def committed(input)
+        peer = rust("commits", "lmdb", "LMDB")
+        COMMITTED_BARS.flat_map do |engine, bars|
+          name, own = "file #{NATIVE_NAMES.fetch(engine)}, commits of 1,000", native("commits", "#{engine}-file")
+          { "put" => PUT, "random get" => GET, "scan" => SCAN }.zip(bars).map do |(what, figure), bar|
+            share("#{name}: #{what}", figure, own, peer, input, bar)
+          end << beside("#{name}: longest commit", LONGEST_COMMIT, own, peer, input, 8)
+        end
+      end
+
+      # In commits of 100,000, on the disk.
+      def committed_at_large
+        peer = rust("large-commits", "lmdb", "LMDB")
+        NATIVE_NAMES.flat_map do |engine, name|
+          own = native("large-commits", "#{engine}-file")
+          [share("file #{name}, commits of 100,000: file", FILE, own, peer, :short, engine == "tree" ? 1.0 : nil),
+           beside("file #{name}: file after deleting 90 %", LEFT_FILE, own, peer, :short, engine == "tree" ? 30 : nil)]
+        end
+      end
+
       def stored_ruby
         table = ours("file", "hash-file")
         plain = tokyo("file", "x.tch")
@@ -316,6 +351,12 @@ module Bench
       def level(title, figure, own, input, bar)
         Measure.new(title: "#{title}, #{LETTERS.fetch(input)}", kind: Kind::FigureLevel.new(figure), ours: own,
                     peer: nil, input: input, bar: bar, agreement: right(own, input))
+      end
+
+      # Shows a figure of ours beside that of a peer.
+      def beside(title, figure, own, peer, input, bar)
+        Measure.new(title: "#{title}, #{LETTERS.fetch(input)} (peer: #{label(peer)})", kind: Kind::FigureLevel.new(figure),
+                    ours: own, peer: peer, input: input, bar: bar ? Bar.at_most(bar) : Bar.none)
       end
 
       # Compares a side with the input itself, for rows without a peer that answers.

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use crate::stored::Batch;
-use crate::{Engine, Records, Report, Result, StoredEngine, churn, growth, memory, stored, times};
+use crate::{
+    Engine, Records, Report, Result, StoredEngine, churn, commits, growth, memory, stored, times,
+};
 
 /// The engines of a program. Each method runs `task` on the engine of that name, and gives `None`
 /// where there is none.
@@ -36,7 +38,14 @@ impl Task {
 pub struct StoredTask {
     records: Records,
     folder: PathBuf,
-    batch: Batch,
+    run: StoredRun,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum StoredRun {
+    File(Batch),
+    /// In commits of so many records.
+    Commits(usize),
 }
 
 impl StoredTask {
@@ -46,12 +55,20 @@ impl StoredTask {
 
     /// Creates the table as [`Task::run`] does.
     pub fn run<E: StoredEngine>(&self, create: impl FnOnce() -> Result<E>) -> Result<Report> {
-        stored::run(&self.records, &self.folder, self.batch, create)
+        match self.run {
+            StoredRun::File(batch) => stored::run(&self.records, &self.folder, batch, create),
+            StoredRun::Commits(len) => commits::run(&self.records, &self.folder, len, create),
+        }
     }
 }
 
 const TASKS: [&str; 4] = ["memory", "times", "growth", "churn"];
-const STORED_TASKS: [(&str, Batch); 2] = [("file", Batch::Single), ("file-all", Batch::All)];
+const STORED_TASKS: [(&str, StoredRun); 4] = [
+    ("file", StoredRun::File(Batch::Single)),
+    ("file-all", StoredRun::File(Batch::All)),
+    ("commits", StoredRun::Commits(1_000)),
+    ("large-commits", StoredRun::Commits(100_000)),
+];
 
 /// The program of `E`. The task `answer` needs no engine: it says what every engine must answer.
 pub fn main_with<E: Engines>() -> ExitCode {
@@ -82,16 +99,17 @@ fn run<E: Engines>(task: &str, engine: &str, path: &Path) -> Result<Option<Repor
         let task = Task { records: Records::open(path)?, run };
         return E::in_memory(engine, &task).transpose();
     }
-    let Some((_, batch)) = STORED_TASKS.into_iter().find(|(name, _)| *name == task) else {
+    let Some((_, run)) = STORED_TASKS.into_iter().find(|(name, _)| *name == task) else {
         return Ok(None);
     };
     let folder = Folder::create(path)?;
-    let task = StoredTask { records: Records::open(path)?, folder: folder.0.clone(), batch };
+    let task = StoredTask { records: Records::open(path)?, folder: folder.0.clone(), run };
     E::stored(engine, &task).transpose()
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: PROGRAM answer|memory|times|growth|churn|file|file-all ENGINE RECORDS");
+    let tasks: Vec<&str> = TASKS.into_iter().chain(STORED_TASKS.map(|(name, _)| name)).collect();
+    eprintln!("usage: PROGRAM answer|{} ENGINE RECORDS", tasks.join("|"));
     ExitCode::from(2)
 }
 

@@ -6,6 +6,7 @@
 
 mod churn;
 mod command;
+mod commits;
 mod growth;
 mod memory;
 mod process;
@@ -58,6 +59,12 @@ pub trait StoredEngine {
         keys: &mut dyn Iterator<Item = &[u8]>,
         found: &mut dyn FnMut(&[u8]),
     ) -> Result<()>;
+
+    /// Shows `seen` each key with its value, all of one view of the table.
+    fn scan(&self, seen: &mut dyn FnMut(&[u8], &[u8])) -> Result<()>;
+
+    /// Takes out keys and their values, all in one transaction.
+    fn delete_all(&mut self, keys: &mut dyn Iterator<Item = &[u8]>) -> Result<()>;
 
     /// Number of records.
     fn count(&self) -> Result<u64>;

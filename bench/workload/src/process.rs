@@ -45,6 +45,15 @@ pub struct Growth {
 
 /// Processor time of all threads of this process so far, in seconds.
 pub fn processor_s() -> f64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
+    seconds(ClockId::ProcessCPUTime)
+}
+
+/// Processor time of this thread so far, in seconds.
+pub fn thread_s() -> f64 {
+    seconds(ClockId::ThreadCPUTime)
+}
+
+fn seconds(clock: ClockId) -> f64 {
+    let time = clock_gettime(clock);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }

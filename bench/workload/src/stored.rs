@@ -1,6 +1,7 @@
 //! Task `file`: all puts, all gets in shuffled order, and what the table takes in memory and on disk.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Instant;
 
@@ -62,6 +63,15 @@ fn folder_bytes(folder: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(folder)? {
         bytes += entry?.metadata()?.len();
+    }
+    Ok(bytes)
+}
+
+/// Bytes that the files in the folder take on the disk.
+pub fn disk_bytes(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder)? {
+        bytes += entry?.metadata()?.blocks() * 512;
     }
     Ok(bytes)
 }

@@ -86,6 +86,22 @@ impl<T: Table> StoredEngine for InFile<T> {
         Ok(())
     }
 
+    fn scan(&self, seen: &mut dyn FnMut(&[u8], &[u8])) -> Result<()> {
+        let mut scan = self.0.snapshot()?.scan()?;
+        while let Some((key, value)) = scan.advance()? {
+            seen(key, value);
+        }
+        Ok(())
+    }
+
+    fn delete_all(&mut self, keys: &mut dyn Iterator<Item = &[u8]>) -> Result<()> {
+        self.0.begin()?;
+        for key in keys {
+            self.0.delete(key)?;
+        }
+        Ok(self.0.commit()?)
+    }
+
     fn count(&self) -> Result<u64> {
         Ok(self.0.len()?)
     }

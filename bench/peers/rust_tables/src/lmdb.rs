@@ -50,6 +50,23 @@ impl StoredEngine for Lmdb {
         Ok(())
     }
 
+    fn scan(&self, seen: &mut dyn FnMut(&[u8], &[u8])) -> Result<()> {
+        let transaction = self.environment.read_txn()?;
+        for record in self.records.iter(&transaction)? {
+            let (key, value) = record?;
+            seen(key, value);
+        }
+        Ok(())
+    }
+
+    fn delete_all(&mut self, keys: &mut dyn Iterator<Item = &[u8]>) -> Result<()> {
+        let mut transaction = self.environment.write_txn()?;
+        for key in keys {
+            self.records.delete(&mut transaction, key)?;
+        }
+        Ok(transaction.commit()?)
+    }
+
     fn count(&self) -> Result<u64> {
         let transaction = self.environment.read_txn()?;
         Ok(self.records.len(&transaction)?)

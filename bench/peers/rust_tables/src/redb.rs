@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use redb::{Database, Durability, ReadableDatabase, ReadableTableMetadata, TableDefinition};
+use redb::{
+    Database, Durability, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition,
+};
 use table_workload::{Result, StoredEngine};
 
 const RECORDS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("records");
@@ -46,6 +48,24 @@ impl StoredEngine for Redb {
             found(table.get(key)?.ok_or("a record is missing")?.value());
         }
         Ok(())
+    }
+
+    fn scan(&self, seen: &mut dyn FnMut(&[u8], &[u8])) -> Result<()> {
+        for record in self.0.begin_read()?.open_table(RECORDS)?.iter()? {
+            let (key, value) = record?;
+            seen(key.value(), value.value());
+        }
+        Ok(())
+    }
+
+    fn delete_all(&mut self, keys: &mut dyn Iterator<Item = &[u8]>) -> Result<()> {
+        let transaction = self.transaction(Durability::None)?;
+        let mut table = transaction.open_table(RECORDS)?;
+        for key in keys {
+            table.remove(key)?;
+        }
+        drop(table);
+        Ok(transaction.commit()?)
     }
 
     fn count(&self) -> Result<u64> {
