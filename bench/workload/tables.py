@@ -6,6 +6,7 @@ The engines stand in ours/tables.py and peers/tables.py; each makes a table belo
     many        the values of 1,000 keys at a time, and 10,000 entries at a time, of pairs and of dicts
     gc          a full collection beside the table
     file        storing and fetching in a file, in one transaction where the engine has some
+    file_many   the same, fetching the values of 1,000 keys at a time
     write       storing in a file by N processes at the same time, each its part: one by one, or in transactions of 100
     get         fetching from a file, beside N processes that write to it
     share       what N processes take of memory that have read all of a file
@@ -128,7 +129,14 @@ def times(records, engine):
     return answer(records, table, {"put_s": put_s, "get_s": get_s}, value_bytes=value_bytes)
 
 
-def file(records, engine):
+def get_many(table, keys):
+    value_bytes = 0
+    for first in range(0, len(keys), GET_COUNT):
+        value_bytes += sum(map(len, table.get_many(keys[first : first + GET_COUNT])))
+    return value_bytes
+
+
+def file(records, engine, fetch=get):
     """As `times`, with what is stored in one transaction, and not waited for."""
     entries = list(records.each())
     shuffled = records.shuffled(entries)
@@ -139,8 +147,12 @@ def file(records, engine):
             put(table, entries)
 
     _, put_s = timed(put_all)
-    value_bytes, get_s = timed(lambda: get(table, shuffled))
+    value_bytes, get_s = timed(lambda: fetch(table, shuffled))
     return answer(records, table, {"put_s": put_s, "get_s": get_s}, value_bytes=value_bytes)
+
+
+def file_many(records, engine):
+    return file(records, engine, get_many)
 
 
 def transaction(table):
@@ -242,8 +254,8 @@ def many(records, engine):
     table.clear()
     _, update_dicts_s = timed(lambda: [table.update(each) for each in dicts])
     # Programs write this list if there is no get_many.
-    get_many = getattr(table, "get_many", None) or (lambda keys: [table[key] for key in keys])
-    counts, get_many_s = timed(lambda: [len(get_many(keys)) for keys in slices])
+    fetch = getattr(table, "get_many", None) or (lambda keys: [table[key] for key in keys])
+    counts, get_many_s = timed(lambda: [len(fetch(keys)) for keys in slices])
     figures = {"update_pairs_s": update_pairs_s, "update_dicts_s": update_dicts_s, "get_many_s": get_many_s}
     return answer(records, table, figures, found=sum(counts))
 
@@ -265,7 +277,8 @@ def collection_of_nothing(records, _engine):
 
 
 TASKS = {
-    "memory": memory, "times": times, "many": many, "gc": collection, "nothing": collection_of_nothing, "file": file
+    "memory": memory, "times": times, "many": many, "gc": collection, "nothing": collection_of_nothing, "file": file,
+    "file_many": file_many
 }
 
 TASKS_OF_PROCESSES = {"write": write, "get": get_beside, "share": share}

@@ -131,6 +131,14 @@ module Bench
             faster("file #{TABLES.fetch(kind)}: #{what} / #{engine}#{", one transaction" if task == "file"}, B, 100 k",
                    figure, ours(task, "#{kind}-file"), peer, :random_100k, bar)
           end
+        end + of_many
+      end
+
+      def of_many
+        peer = theirs("file", "lmdb", "lmdb", :lmdb)
+        TABLES.map do |kind, name|
+          faster("file #{name}: get_many of 1,000 / a loop of lmdb, one transaction, B, 100 k", GET,
+                 ours("file_many", "#{kind}-file"), peer, :random_100k, 2)
         end
       end
 
