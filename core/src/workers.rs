@@ -18,6 +18,8 @@ pub(crate) struct WorkerLimits {
     pub(crate) tasks: usize,
     /// Weight of the results of one task that wait, as [`TaskOutput::give`] is told; one result may wait in any case.
     pub(crate) weight: usize,
+    /// Used results that are kept, so that their memory serves again.
+    pub(crate) spares: usize,
 }
 
 /// Threads that work for the owner of this handle.
@@ -159,7 +161,7 @@ impl<T: Send + 'static> Workers<T> {
     pub(crate) fn recycle(&self, result: T) {
         if self.is_here() {
             let mut state = self.shared.lock();
-            if state.spares.len() < self.shared.limits.tasks {
+            if state.spares.len() < self.shared.limits.spares {
                 state.spares.push(result);
             }
         }
@@ -307,7 +309,7 @@ mod tests {
     use super::*;
 
     fn workers(threads: usize, tasks: usize, results: usize) -> Workers<usize> {
-        Workers::start(WorkerLimits { threads, tasks, weight: results }).unwrap()
+        Workers::start(WorkerLimits { threads, tasks, weight: results, spares: tasks }).unwrap()
     }
 
     #[test]

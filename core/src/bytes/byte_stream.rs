@@ -15,7 +15,7 @@ use super::members::{self, Members};
 use super::seek_point::{Resume, SeekMarker, SeekPoint, SeekSpacing};
 use super::seek_table::SeekTable;
 use super::source::{Cancel, FileSource, Source};
-use super::spans::{SeekPlaces, SpanLimits, SpanReader, Spans};
+use super::spans::{IdleStreams, SeekPlaces, SpanLimits, SpanReader, Spans};
 use super::zstd::ZstdDecoder;
 
 /// Name of standard input for people.
@@ -111,6 +111,33 @@ pub enum Fill {
     WouldWait,
     /// Fewer are buffered, and the input ends with them.
     Ended,
+}
+
+/// Bytes before those that a thread has decompressed: they move into the room of its buffer, so that a buffer as long as this
+/// is handed over as it is.
+pub(super) const HEADROOM: usize = 16 << 10;
+
+/// Buffer of a stream, and the bytes of it that are to be kept: those from `start` on.
+pub(super) struct KeptBytes<'s> {
+    buffer: &'s mut Vec<u8>,
+    start: usize,
+    /// Offset in the decompressed stream of the first of them.
+    position: u64,
+}
+
+impl KeptBytes<'_> {
+    /// Exchanges the buffer for `filled`, of which the bytes from `begin` on follow: the kept ones are put before these.
+    /// Returns their place; none where they do not fit.
+    pub(super) fn exchange(self, filled: &mut Vec<u8>, begin: usize) -> Option<usize> {
+        let kept = self.buffer.get(self.start..)?;
+        let start = begin.checked_sub(kept.len())?;
+        // No stream begins before its first byte.
+        (start as u64 <= self.position).then_some(())?;
+        filled.get_mut(start..begin)?.copy_from_slice(kept);
+        std::mem::swap(self.buffer, filled);
+        filled.clear();
+        Some(start)
+    }
 }
 
 enum StreamDecoder {
@@ -275,6 +302,7 @@ impl ByteStream {
             compression: self.compression(),
             backend: self.backend.map_or_else(InflateBackend::serving, Ok)?,
             cancel: self.cancel(),
+            idle: IdleStreams::default(),
         };
         let limits = SpanLimits { threads: self.jobs(), span: self.span };
         if let Some(spans) = Spans::start(reader, source, places, limits) {
@@ -447,10 +475,12 @@ impl ByteStream {
     pub fn swap_buffer(&mut self, mut spare: Vec<u8>) -> (Vec<u8>, usize) {
         let tail = self.buffered();
         spare.clear();
-        spare.reserve_exact(self.piece.max(tail.len()));
+        let headroom = usize::try_from(self.position()).map_or(HEADROOM, |it| it.min(HEADROOM));
+        spare.reserve_exact(headroom + self.piece.max(tail.len()));
+        spare.resize(headroom, 0);
         spare.extend_from_slice(tail);
-        let start = std::mem::take(&mut self.start);
-        self.base += start as u64;
+        let start = std::mem::replace(&mut self.start, headroom);
+        self.base = self.base + start as u64 - headroom as u64;
         (std::mem::replace(&mut self.buffer, spare), start)
     }
 
@@ -471,9 +501,7 @@ impl ByteStream {
             if let Some(error) = &self.failed {
                 return Err(error.clone());
             }
-            // The memory grows with what is there: a large count may be a wrong one.
-            self.make_room(at_least.min(self.piece.max(buffered.saturating_mul(2))));
-            match self.read_piece() {
+            match self.read_more(at_least, buffered) {
                 Ok(true) => {}
                 Ok(false) => return Ok(Fill::WouldWait),
                 Err(error) => {
@@ -485,6 +513,30 @@ impl ByteStream {
                 }
             }
         }
+    }
+
+    fn read_more(&mut self, at_least: usize, buffered: usize) -> Result<bool> {
+        if self.exchange_buffer()? {
+            return Ok(true);
+        }
+        // The memory grows with what is there: a large count may be a wrong one.
+        self.make_room(at_least.min(self.piece.max(buffered.saturating_mul(2))));
+        self.read_piece()
+    }
+
+    /// Takes the buffer that a thread has filled in the place of its own, where there is one and what is buffered fits before
+    /// its bytes: these are not copied then.
+    fn exchange_buffer(&mut self) -> Result<bool> {
+        let position = self.position();
+        let kept = KeptBytes { buffer: &mut self.buffer, start: self.start, position };
+        let start = match &mut self.decoder {
+            StreamDecoder::Members(members) => members.exchange(&mut self.input, kept)?,
+            StreamDecoder::Spans(spans) => spans.exchange(kept)?,
+            _ => None,
+        };
+        let Some(start) = start else { return Ok(false) };
+        (self.base, self.start) = (position - start as u64, start);
+        Ok(true)
     }
 
     /// Puts the name, and the offset where there is none and one means something, into an error.
@@ -710,7 +762,7 @@ impl ByteStream {
         }
         self.decoder = match (self.compression(), &point.resume) {
             (Compression::None, Resume::Boundary) => StreamDecoder::Plain,
-            (Compression::Zstd, Resume::Boundary) => self.zstd()?,
+            (Compression::Zstd, Resume::Boundary) => self.restarted_zstd()?,
             (Compression::Gzip, Resume::Boundary) => {
                 let mut decoder = self.gzip_decoder()?;
                 decoder.pass_members();
@@ -736,6 +788,23 @@ impl ByteStream {
         self.ended = false;
         self.failed = None;
         Ok(())
+    }
+
+    /// A decoder of zstd that begins anew: the one that there is, whose memory is that of its window.
+    fn restarted_zstd(&mut self) -> Result<StreamDecoder> {
+        match std::mem::replace(&mut self.decoder, StreamDecoder::Undecided) {
+            StreamDecoder::Zstd(mut decoder) if self.seek_points.is_none() => {
+                decoder.restart()?;
+                Ok(StreamDecoder::Zstd(decoder))
+            }
+            _ => self.zstd(),
+        }
+    }
+
+    /// Goes on with another source of bytes of the compression, from a place on, with the memory that it has.
+    pub(super) fn go_on_with(&mut self, source: Box<dyn Source>, place: &SeekPoint) -> Result<()> {
+        self.input.set_source(source);
+        self.seek_to_point(place)
     }
 
     /// The time of the last change of the file that is read, in nanoseconds since 1970, where it is one.

@@ -52,6 +52,11 @@ impl Input {
         Input { source, cancel, buffer, position, base, ended, is_nonblocking, deferred }
     }
 
+    /// Goes on with another source, where [`Input::seek`] says.
+    pub(super) fn set_source(&mut self, source: Box<dyn Source>) {
+        self.source = source;
+    }
+
     /// An input of these bytes, and none behind them.
     pub(super) fn whole(bytes: Vec<u8>) -> Self {
         let mut input = Self::over(Box::new(FeedSource::default()), Cancel::new(), bytes);

@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use crate::error::{Error, Result};
 use crate::workers::{WorkerLimits, Workers};
 
+use super::byte_stream::{HEADROOM, KeptBytes};
 use super::gzip::{self, GzipDecoder};
 use super::inflate::InflateBackend;
 use super::input::{Input, Supply};
@@ -189,6 +190,27 @@ impl Members {
         Ok(true)
     }
 
+    /// Hands on what was decompressed ahead as it is: see [`KeptBytes::exchange`]. None where there is nothing, or it has to be
+    /// copied.
+    pub(super) fn exchange(
+        &mut self,
+        input: &mut Input,
+        kept: KeptBytes<'_>,
+    ) -> Result<Option<usize>> {
+        if self.taken == self.ready.len() && !self.units.is_empty() {
+            self.take_unit(input)?;
+            self.plan(input)?;
+        }
+        if self.taken == self.ready.len() {
+            return Ok(None);
+        }
+        let exchanged = kept.exchange(&mut self.ready, self.taken);
+        if exchanged.is_some() {
+            self.taken = 0;
+        }
+        Ok(exchanged)
+    }
+
     /// Appends what was decompressed ahead.
     fn hand_on(&mut self, output: &mut Vec<u8>) {
         let rest = self.ready.get(self.taken..).unwrap_or_default();
@@ -224,7 +246,7 @@ impl Members {
                 self.passed += 1;
                 self.backoff = 1;
                 std::mem::swap(&mut self.ready, &mut done.bytes);
-                self.taken = 0;
+                self.taken = HEADROOM;
                 self.spares.push(done);
             }
             done => {
@@ -244,7 +266,7 @@ impl Members {
             let Some(guess) = self.guess(input)? else { break };
             if self.workers.is_none() {
                 let tasks = self.jobs * UNITS_PER_JOB;
-                let limits = WorkerLimits { threads: self.jobs, tasks, weight: 1 };
+                let limits = WorkerLimits { threads: self.jobs, tasks, weight: 1, spares: tasks };
                 match Workers::start(limits) {
                     Ok(workers) => self.workers = Some(workers),
                     // There is still the one decoder.
@@ -326,13 +348,14 @@ fn decompress(mut done: Done, len: usize, backend: Option<InflateBackend>) -> Do
     };
     done.bytes.clear();
     // Room for one byte more, so that a full buffer means that there is more than was thought.
-    done.bytes.reserve(len + 1);
+    done.bytes.reserve(HEADROOM + len + 1);
+    done.bytes.resize(HEADROOM, 0);
     let mut input = Input::whole(std::mem::take(&mut done.raw));
     let result = loop {
         match decoder.decode(&mut input, &mut done.bytes) {
             Ok(false) => break Ok(()),
             Ok(true) if done.bytes.len() < done.bytes.capacity() => {}
-            Ok(true) if done.bytes.len() > UNIT_BYTES_MAX => break Err(()),
+            Ok(true) if done.bytes.len() > HEADROOM + UNIT_BYTES_MAX => break Err(()),
             Ok(true) => done.bytes.reserve(done.bytes.len().max(UNIT_RAW)),
             Err(_) => break Err(()),
         }

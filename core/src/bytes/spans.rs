@@ -7,11 +7,12 @@
 //! that counted, as it does without an index. So the bytes, the errors and their offsets are the same.
 
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::workers::{TaskOutput, WorkerLimits, Workers};
 
-use super::byte_stream::{ByteStream, StreamOptions};
+use super::byte_stream::{ByteStream, KeptBytes, StreamOptions};
 use super::compression::{Compression, CompressionChoice};
 use super::inflate::InflateBackend;
 use super::seek_point::{DeflateState, Resume, SeekPoint, WINDOW_LEN};
@@ -19,6 +20,10 @@ use super::source::{Cancel, Source};
 
 /// Decompressed bytes of a span that wait for those before them, at most. More make its thread wait.
 const WAITING_LEN: usize = 9 << 20;
+
+/// Bytes of a piece, about: as many pieces as may wait are used again, because memory that the system takes back and gives anew
+/// costs more than to decompress into it.
+const PIECE_LEN: usize = 256 << 10;
 
 /// Bytes that are held back: what the bits behind the raw bytes may make; where the end is near also the window, and the
 /// rest of a stored block.
@@ -44,7 +49,12 @@ pub(super) struct SpanReader {
     pub(super) compression: Compression,
     pub(super) backend: InflateBackend,
     pub(super) cancel: Cancel,
+    /// Streams that have read a span: their memory serves for the next ones.
+    pub(super) idle: IdleStreams,
 }
+
+/// Streams that nobody reads, one for each thread at most.
+pub(super) type IdleStreams = Arc<Mutex<Vec<ByteStream>>>;
 
 /// Bounds of the spans that are under way.
 #[derive(Debug, Clone, Copy)]
@@ -115,11 +125,22 @@ impl SpanReader {
 
     /// A stream that is at a place.
     fn stream_at(&self, source: Box<dyn Source>, place: &SeekPoint) -> Result<ByteStream> {
-        let mut stream = self.stream(source);
-        if place.position > 0 {
-            stream.seek_to_point(place)?;
+        if place.position == 0 {
+            return Ok(self.stream(source));
         }
+        let mut stream = match self.idle().pop() {
+            Some(mut idle) => {
+                idle.go_on_with(source, place)?;
+                return Ok(idle);
+            }
+            None => self.stream(source),
+        };
+        stream.seek_to_point(place)?;
         Ok(stream)
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<ByteStream>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -135,7 +156,9 @@ impl Spans {
         place_behind(&*places, 0, limits.span)?;
         let SpanLimits { threads, .. } = limits;
         let tasks = threads + 1;
-        let workers = Workers::start(WorkerLimits { threads, tasks, weight: WAITING_LEN }).ok()?;
+        let spares = tasks * (WAITING_LEN / PIECE_LEN);
+        let limits_of_work = WorkerLimits { threads, tasks, weight: WAITING_LEN, spares };
+        let workers = Workers::start(limits_of_work).ok()?;
         Some(Spans {
             reader,
             source,
@@ -163,16 +186,36 @@ impl Spans {
         self.piece.buffer.capacity() + rest.map_or(0, |stream| stream.memory_bytes())
     }
 
-    /// Appends to the spare capacity of `output`, at least a byte; `false` is the end.
-    pub(super) fn decode(&mut self, output: &mut Vec<u8>) -> Result<bool> {
+    /// Hands a piece on as it is: see [`KeptBytes::exchange`]. None where there is no piece, or it has to be copied.
+    pub(super) fn exchange(&mut self, kept: KeptBytes<'_>) -> Result<Option<usize>> {
+        if !self.has_piece()? {
+            return Ok(None);
+        }
+        let Piece { buffer, start, end } = &mut self.piece;
+        buffer.truncate(*end);
+        let exchanged = kept.exchange(buffer, *start);
+        if exchanged.is_some() {
+            self.position += (*end - *start) as u64;
+            (*start, *end) = (0, 0);
+        }
+        Ok(exchanged)
+    }
+
+    /// Waits for a piece, unless one decoder reads what is left, or nothing is.
+    fn has_piece(&mut self) -> Result<bool> {
         while self.piece.start == self.piece.end {
-            if self.has_ended {
+            if self.has_ended || self.rest.is_some() {
                 return Ok(false);
             }
-            if self.rest.is_some() {
-                return self.decode_rest(output);
-            }
             self.take_piece()?;
+        }
+        Ok(true)
+    }
+
+    /// Appends to the spare capacity of `output`, at least a byte; `false` is the end.
+    pub(super) fn decode(&mut self, output: &mut Vec<u8>) -> Result<bool> {
+        if !self.has_piece()? {
+            return if self.has_ended { Ok(false) } else { self.decode_rest(output) };
         }
         let room = output.capacity() - output.len();
         let Piece { buffer, start, end } = &mut self.piece;
@@ -306,7 +349,11 @@ fn read_span(
     };
     let closed = ClosedSource::new(source, end).map(Box::new);
     match closed.and_then(|source| reader.stream_at(source, begin).ok()) {
-        Some(stream) => read_to_place(stream, end, output),
+        Some(mut stream) => {
+            let last = read_to_place(&mut stream, end, output);
+            reader.idle().push(stream);
+            last
+        }
         None => Some(SpanPiece::Unmet),
     }
 }
@@ -322,7 +369,7 @@ fn read_to_end(mut stream: ByteStream, output: &TaskOutput<SpanPiece>) -> Option
 }
 
 fn read_to_place(
-    mut stream: ByteStream,
+    stream: &mut ByteStream,
     end: &SeekPoint,
     output: &TaskOutput<SpanPiece>,
 ) -> Option<SpanPiece> {
@@ -342,18 +389,18 @@ fn read_to_place(
             // More than the rest of a stored block is behind the place: it is none.
             return Some(SpanPiece::Unmet);
         }
-        give(&mut stream, count, output)?;
+        give(stream, count, output)?;
     };
     let left = end.position.saturating_sub(stream.position());
     let split = stream.buffered().split_at_checked(usize::try_from(left).unwrap_or(usize::MAX));
     let is_met = split.is_some_and(|(before, behind)| match &end.resume {
         Resume::Boundary => behind.is_empty() && !has_failed,
-        Resume::Deflate(state) => is_met(&stream, state, before, behind),
+        Resume::Deflate(state) => is_met(stream, state, before, behind),
     });
     if !is_met {
         return Some(SpanPiece::Unmet);
     }
-    give(&mut stream, left as usize, output)?;
+    give(stream, left as usize, output)?;
     Some(SpanPiece::Met)
 }
 

@@ -1,6 +1,6 @@
 //! Zstandard frames, one after another, by the zstd library.
 
-use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
+use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -47,6 +47,14 @@ impl ZstdDecoder {
             pauses: false,
             marker: None,
         })
+    }
+
+    /// Begins anew, with the memory that it has.
+    pub(super) fn restart(&mut self) -> Result<()> {
+        let reset = self.context.reset(ResetDirective::SessionOnly);
+        reset.map_err(|_| Error::internal("zstd cannot begin anew"))?;
+        (self.wanted, self.in_frame, self.holds_back) = (FRAME_START, false, false);
+        Ok(())
     }
 
     /// Finds places at which another decoder can begin, from here on.

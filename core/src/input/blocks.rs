@@ -34,7 +34,9 @@ pub(super) fn start(records: &StreamRecords, jobs: usize) -> Option<Box<dyn Reco
     }
     let count = jobs * BLOCKS_PER_JOB;
     let kits = (0..count).map(|_| Kit::new(records)).collect::<Option<Vec<_>>>()?;
-    let workers = Workers::start(WorkerLimits { threads: jobs, tasks: count, weight: 1 }).ok()?;
+    let workers =
+        Workers::start(WorkerLimits { threads: jobs, tasks: count, weight: 1, spares: count })
+            .ok()?;
     let link = DecoderPlace {
         decoder: records.decoder.clone(),
         offset: stream.position(),

@@ -69,8 +69,12 @@ impl<T: Send + 'static> SideBySide<T> {
         options.stream.jobs = jobs.checked_div(count).unwrap_or(1).max(1);
         let threads = jobs.min(count);
         let tasks = threads * CAPTURES_PER_JOB;
-        let limits =
-            WorkerLimits { threads, tasks, weight: weight_max.checked_div(tasks).unwrap_or(1) };
+        let limits = WorkerLimits {
+            threads,
+            tasks,
+            weight: weight_max.checked_div(tasks).unwrap_or(1),
+            spares: tasks,
+        };
         // If the system gives no thread, the captures are read one after the other.
         let workers = (jobs > 1 && count > 0).then(|| Workers::start(limits).ok()).flatten();
         if let Some(workers) = &workers {
