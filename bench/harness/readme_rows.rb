@@ -49,6 +49,11 @@ module Bench
       row("peak memory above Ruby's own, 400 MB file, the worst way of asking", Worst.new("peak memory above Ruby's own:"))
     ]).freeze
 
+    # The titles of a table in a file that is written in commits.
+    def self.beside_lmdb(name, input)
+      ["put", "random get", "scan"].map { |what| "file #{name}, commits of 1,000: #{what} / LMDB, #{input}" }
+    end
+
     TABLES = Rows.new(["measured"], [
       row("HashTable: memory / Hash, A, B", "HashTable memory / Hash, A", "HashTable memory / Hash, B"),
       row("HashTable: memory / TC `*`, A, B", "HashTable memory / TC *, A", "HashTable memory / TC *, B"),
@@ -84,6 +89,14 @@ module Bench
           "Ruby: file TreeTable, random get / TC .tcb, A, 100 k"),
       row("file HashTable: anonymous memory; file / keys and values after compaction",
           "file HashTable: anonymous memory added", "file HashTable after compaction / keys and values"),
+      row("C, a million: file HashTable in commits of 1,000: put, random get, scan / LMDB", *beside_lmdb("HashTable", "C")),
+      row("the same: file TreeTable", *beside_lmdb("TreeTable", "C")),
+      row("C, five million: file HashTable: the same", *beside_lmdb("HashTable", "C, 5 M")),
+      row("the same: file TreeTable", *beside_lmdb("TreeTable", "C, 5 M")),
+      row("longest of those commits on the way to ten million: hashed, ordered",
+          *%w[HashTable TreeTable].map { |name| "file #{name}, commits of 1,000: longest commit, C, 10 M (peer: LMDB)" }),
+      row("file TreeTable, a million in commits of 100,000: file / LMDB's; after deleting 90 % and closing",
+          "file TreeTable, commits of 100,000: file / LMDB, C", "file TreeTable: file after deleting 90 %, C (peer: LMDB)"),
       row("opening a file of a million records: after a clean close, after kill -9",
           "open a file of 1 M records after a clean close", "open it after kill -9")
     ]).freeze
@@ -163,8 +176,15 @@ module Bench
     ]).freeze
 
     # The titles of puts and gets of files against a peer.
-    def self.of_file(peer)
-      %w[put get].map { |what| "file HashTable: #{what} / #{peer}, B, 100 k" }
+    def self.of_file(peer, name = "HashTable")
+      %w[put get].map { |what| "file #{name}: #{what} / #{peer}, B, 100 k" }
+    end
+
+    # The titles of processes that write to a file.
+    def self.of_writers(peer)
+      %w[HashTable TreeTable].product(["single changes", "transactions of 100"]).map do |name, what|
+        "file #{name}: 4 writers / #{peer}, #{what}, B, 100 k"
+      end
     end
 
     PYTHON = Rows.new(["measured"], [
@@ -184,6 +204,14 @@ module Bench
       row("the same, faster than shelve", *of_file("shelve")),
       row("the same in one transaction, faster than sqlite3", *of_file("sqlite3, one transaction")),
       row("the same in one transaction, faster than lmdb", *of_file("lmdb, one transaction")),
+      row("file TreeTable: the same", *of_file("lmdb, one transaction", "TreeTable")),
+      row("`get_many` of 1,000 from a file, faster than a loop over lmdb: hashed, ordered",
+          *%w[HashTable TreeTable].map do |name|
+            "file #{name}: get_many of 1,000 / a loop of lmdb, one transaction, B, 100 k"
+          end),
+      row("4 processes that write, faster than one: hashed, by single changes and by transactions of 100; ordered, likewise",
+          *of_writers("one")),
+      row("the same, faster than 4 with sqlite3", *of_writers("4 of sqlite3")),
       row("`gc.collect()` beside a million entries / in an empty process",
           "gc.collect() beside a HashTable / an empty process, A"),
       row("Thrift, decode: Rich, Flat, faster than apache's accelerated", "Thrift: decode, Rich / apache's, accelerated",
