@@ -93,6 +93,9 @@ fn file(random: &mut Random) -> Vec<u8> {
     file
 }
 
+/// Bytes that a reader leaves when it asks for more, by turns: more of them than fit before the bytes of a thread, too.
+const KEPT: [usize; 5] = [0, 1, 700, 16_384, 40_000];
+
 /// All bytes, and what the file ends with.
 fn read(file: &[u8], jobs: usize, backend: InflateBackend, fill: usize) -> (Vec<u8>, String) {
     let mut options = StreamOptions::default();
@@ -104,12 +107,16 @@ fn read(file: &[u8], jobs: usize, backend: InflateBackend, fill: usize) -> (Vec<
         Ok(stream) => stream,
         Err(error) => return (bytes, error.to_string()),
     };
-    loop {
-        match stream.fill(fill) {
-            Ok([]) => return (bytes, format!("the end at {}", stream.position())),
+    let mut kept = 0;
+    for turn in 0.. {
+        match stream.fill(fill + kept) {
+            Ok([]) => break,
             Ok(more) => {
-                let count = more.len();
-                bytes.extend_from_slice(more);
+                // What is left stands before the next bytes, as the beginning of a packet does.
+                let is_end = more.len() < fill + kept;
+                kept = if is_end { 0 } else { KEPT[turn % KEPT.len()].min(more.len() - 1) };
+                let count = more.len() - kept;
+                bytes.extend_from_slice(&more[..count]);
                 stream.consume(count);
             }
             Err(error) => {
@@ -118,6 +125,7 @@ fn read(file: &[u8], jobs: usize, backend: InflateBackend, fill: usize) -> (Vec<
             }
         }
     }
+    (bytes, format!("the end at {}", stream.position()))
 }
 
 #[test]
