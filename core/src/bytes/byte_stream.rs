@@ -117,6 +117,11 @@ pub enum Fill {
 /// is handed over as it is.
 pub(super) const HEADROOM: usize = 16 << 10;
 
+/// Returns the room before the bytes at a position: no stream has bytes before its first.
+fn headroom_at(position: u64) -> usize {
+    usize::try_from(position).map_or(HEADROOM, |position| position.min(HEADROOM))
+}
+
 /// Buffer of a stream, and the bytes of it that are to be kept: those from `start` on.
 pub(super) struct KeptBytes<'s> {
     buffer: &'s mut Vec<u8>,
@@ -475,7 +480,7 @@ impl ByteStream {
     pub fn swap_buffer(&mut self, mut spare: Vec<u8>) -> (Vec<u8>, usize) {
         let tail = self.buffered();
         spare.clear();
-        let headroom = usize::try_from(self.position()).map_or(HEADROOM, |it| it.min(HEADROOM));
+        let headroom = headroom_at(self.position());
         spare.reserve_exact(headroom + self.piece.max(tail.len()));
         spare.resize(headroom, 0);
         spare.extend_from_slice(tail);
@@ -783,8 +788,9 @@ impl ByteStream {
             marker.begin_at(point.position, point.raw_offset);
         }
         self.buffer.clear();
-        self.start = 0;
-        self.base = point.position;
+        self.start = headroom_at(point.position);
+        self.buffer.resize(self.start, 0);
+        self.base = point.position - self.start as u64;
         self.ended = false;
         self.failed = None;
         Ok(())

@@ -7,6 +7,7 @@
 
 use std::io::Write;
 
+use bytewright::Result;
 use bytewright::bytes::{ByteStream, InflateBackend, StreamOptions};
 
 use crate::bytes_cases::{self, Pieces};
@@ -102,8 +103,12 @@ fn read(file: &[u8], jobs: usize, backend: InflateBackend, fill: usize) -> (Vec<
     options.jobs = jobs;
     let mut source = Pieces::new(file, &[100_000, 7, 300_000]);
     source.is_nonblocking = true;
+    read_in_parts(ByteStream::by_backend(Box::new(source), "file", &options, backend), fill)
+}
+
+fn read_in_parts(opened: Result<ByteStream>, fill: usize) -> (Vec<u8>, String) {
     let mut bytes = Vec::new();
-    let mut stream = match ByteStream::by_backend(Box::new(source), "file", &options, backend) {
+    let mut stream = match opened {
         Ok(stream) => stream,
         Err(error) => return (bytes, error.to_string()),
     };
@@ -206,24 +211,7 @@ fn file_with_seek_table(random: &mut Random) -> Vec<u8> {
 fn read_file(path: &std::path::Path, jobs: usize) -> (Vec<u8>, String) {
     let mut options = StreamOptions::default();
     options.jobs = jobs;
-    let mut bytes = Vec::new();
-    let mut stream = match ByteStream::open(path, &options) {
-        Ok(stream) => stream,
-        Err(error) => return (bytes, error.to_string()),
-    };
-    loop {
-        match stream.fill(1) {
-            Ok([]) => return (bytes, format!("the end at {}", stream.position())),
-            Ok(more) => {
-                let count = more.len();
-                bytes.extend_from_slice(more);
-                stream.consume(count);
-            }
-            Err(error) => {
-                return (bytes, format!("{error} {:?} {:?}", error.kind(), error.offset()));
-            }
-        }
-    }
+    read_in_parts(ByteStream::open(path, &options), 1)
 }
 
 #[test]
