@@ -253,7 +253,7 @@ def test_what_is_no_dump_changes_nothing(make, tmp_path):
         assert dict(table) == {"a": "1"}
     with pytest.raises(FileNotFoundError):
         table.load(tmp_path / "missing")
-    with pytest.raises(bytewright.ArgumentError, match="expected one of db, lmdb, sql"):
+    with pytest.raises(bytewright.ArgumentError, match="expected the format of a dump to be db, lmdb or sql"):
         table.dump(tmp_path / "new", format="csv")
     with pytest.raises(bytewright.ArgumentError), table.transaction():
         table.dump(tmp_path / "new")

@@ -123,14 +123,14 @@ fn headroom_at(position: u64) -> usize {
 }
 
 /// Buffer of a stream, and the bytes of it that are to be kept: those from `start` on.
-pub(super) struct KeptBytes<'s> {
+pub(super) struct UnreadBytes<'s> {
     buffer: &'s mut Vec<u8>,
     start: usize,
     /// Offset in the decompressed stream of the first of them.
     position: u64,
 }
 
-impl KeptBytes<'_> {
+impl UnreadBytes<'_> {
     /// Exchanges the buffer for `filled`, of which the bytes from `begin` on follow: the kept ones are put before these.
     /// Returns their place; none where they do not fit.
     pub(super) fn exchange(self, filled: &mut Vec<u8>, begin: usize) -> Option<usize> {
@@ -533,7 +533,7 @@ impl ByteStream {
     /// its bytes: these are not copied then.
     fn exchange_buffer(&mut self) -> Result<bool> {
         let position = self.position();
-        let kept = KeptBytes { buffer: &mut self.buffer, start: self.start, position };
+        let kept = UnreadBytes { buffer: &mut self.buffer, start: self.start, position };
         let start = match &mut self.decoder {
             StreamDecoder::Members(members) => members.exchange(&mut self.input, kept)?,
             StreamDecoder::Spans(spans) => spans.exchange(kept)?,

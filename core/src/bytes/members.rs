@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use crate::error::{Error, Result};
 use crate::workers::{WorkerLimits, Workers};
 
-use super::byte_stream::{HEADROOM, KeptBytes};
+use super::byte_stream::{HEADROOM, UnreadBytes};
 use super::gzip::{self, GzipDecoder};
 use super::inflate::InflateBackend;
 use super::input::{Input, Supply};
@@ -190,12 +190,12 @@ impl Members {
         Ok(true)
     }
 
-    /// Hands on what was decompressed ahead as it is: see [`KeptBytes::exchange`]. None where there is nothing, or it has to be
+    /// Hands on what was decompressed ahead as it is: see [`UnreadBytes::exchange`]. None where there is nothing, or it has to be
     /// copied.
     pub(super) fn exchange(
         &mut self,
         input: &mut Input,
-        kept: KeptBytes<'_>,
+        kept: UnreadBytes<'_>,
     ) -> Result<Option<usize>> {
         if self.taken == self.ready.len() && !self.units.is_empty() {
             self.take_unit(input)?;

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::error::{Error, Result};
 use crate::workers::{TaskOutput, WorkerLimits, Workers};
 
-use super::byte_stream::{ByteStream, KeptBytes, StreamOptions};
+use super::byte_stream::{ByteStream, StreamOptions, UnreadBytes};
 use super::compression::{Compression, CompressionChoice};
 use super::inflate::InflateBackend;
 use super::seek_point::{DeflateState, Resume, SeekPoint, WINDOW_LEN};
@@ -186,8 +186,8 @@ impl Spans {
         self.piece.buffer.capacity() + rest.map_or(0, |stream| stream.memory_bytes())
     }
 
-    /// Hands a piece on as it is: see [`KeptBytes::exchange`]. None where there is no piece, or it has to be copied.
-    pub(super) fn exchange(&mut self, kept: KeptBytes<'_>) -> Result<Option<usize>> {
+    /// Hands a piece on as it is: see [`UnreadBytes::exchange`]. None where there is no piece, or it has to be copied.
+    pub(super) fn exchange(&mut self, kept: UnreadBytes<'_>) -> Result<Option<usize>> {
         if !self.has_piece()? {
             return Ok(None);
         }
