@@ -97,7 +97,7 @@ for my $kind (grep { $_->[1] =~ /Tree/ } Kinds::all()) {
         like("$@", qr/expected DATA=END, found the end of the input in line 7/);
         is($@->kind, "truncated");
         is_deeply({ $table->scan->all }, \%all, "nothing is changed");
-        ok(!eval { $table->dump($path, format => "csv"); 1 } && "$@" =~ /expected one of db, lmdb, sql/);
+        ok(!eval { $table->dump($path, format => "csv"); 1 } && "$@" =~ /expected the format of a dump to be db, lmdb or sql/);
         ok(!eval { $table->dump($path, replace => 1); 1 } && "$@" =~ /expected format or force as an option, found replace/);
     };
 
