@@ -10,18 +10,27 @@
 //!
 //! [`labels`] reads names of networks. [`input`] reads captures, [`ask`] answers questions about them, and [`host`] does so for a host language. `ARCHITECTURE.md`
 //! shows the layers, and `tests/layers.rs` checks them.
+//!
+//! For WebAssembly, where there are no threads, no libraries and no files that are kept, the modules above these are left out.
+
+// Items that only those modules use stay, so that all systems compile one source.
+#![cfg_attr(target_family = "wasm", allow(dead_code, unused_imports))]
 
 pub mod ask;
 pub mod batch;
 pub mod bytes;
 pub mod capture;
 pub mod error;
+#[cfg(not(target_family = "wasm"))]
 pub mod export;
+#[cfg(not(target_family = "wasm"))]
 pub mod files;
 pub mod flow;
 #[doc(hidden)]
 pub mod forks;
+#[cfg(not(target_family = "wasm"))]
 pub mod heap;
+#[cfg(not(target_family = "wasm"))]
 pub mod host;
 pub mod input;
 pub mod labels;
@@ -29,15 +38,19 @@ pub mod marshal;
 pub mod options;
 pub mod packet;
 pub mod panics;
+#[cfg(not(target_family = "wasm"))]
 pub mod pstore;
 pub mod query;
 pub mod report;
 pub mod rpc;
 mod spelling;
+#[cfg(not(target_family = "wasm"))]
 pub mod sums;
+#[cfg(not(target_family = "wasm"))]
 pub mod table;
 pub mod tcp;
 pub mod terminal;
+#[cfg_attr(target_family = "wasm", path = "threads/no_threads.rs")]
 pub mod threads;
 pub mod thrift;
 pub mod wire;

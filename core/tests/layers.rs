@@ -145,12 +145,22 @@ const PANICS: &[&str] = &[
 
 /// Names that several types of the core have, since these are the same thing to whoever uses them, and why.
 const SHARED_NAMES: &[(&str, &str)] = &[
+    ("Device", "in a build for a system and in one for WebAssembly, which has none"),
+    ("DevicePacket", "in a build for a system and in one for WebAssembly, which has none"),
+    ("Effort", "in a build for a system and in one for WebAssembly, which has none"),
+    ("FilterProgram", "in a build for a system and in one for WebAssembly, which has none"),
     ("HashScan", "of a table in memory and of one in a file"),
     ("HashSnapshot", "of a table in memory and of one in a file"),
     ("HashTable", "in memory and in a file: one interface"),
+    ("IndexFile", "in a build for a system and in one for WebAssembly, which has none"),
+    ("IndexPlace", "in a build for a system and in one for WebAssembly, which has none"),
+    ("Inflate", "in a build for a system and in one for WebAssembly, which has none"),
+    ("JoinHandle", "in a build for a system and in one for WebAssembly, which has none"),
+    ("NewIndexFile", "in a build for a system and in one for WebAssembly, which has none"),
     ("ParquetFile", "in a build with Parquet and in one without"),
     ("RowWriter", "of CSV and of JSON: one interface"),
     ("Savepoint", "of a table in memory and of one in a file"),
+    ("Statistics", "in a build for a system and in one for WebAssembly, which has none"),
     ("TreeScan", "of a table in memory and of one in a file"),
     ("TreeTable", "in memory and in a file: one interface"),
 ];

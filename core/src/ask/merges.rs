@@ -3,8 +3,8 @@
 //! A merge counts each capture by itself. So the thread that reads a capture has its flow table and its content hash, and the
 //! caller puts the finished flows into the file.
 
-use super::flows::{ReadCapture, merge_flows};
-use super::{CallsMerge, CaptureMerge, calls, flows};
+use super::flow_merge::{ReadCapture, merge_flows};
+use super::{CallsMerge, CaptureMerge, call_merge, flow_merge};
 use crate::flow::{Flow, FlowOptions};
 use crate::input::{CaptureList, CaptureOptions, CaptureReader, NextCapture, SideBySide, Task};
 use crate::rpc::RpcOptions;
@@ -87,7 +87,7 @@ fn send_flows(
     reader.read_header()?;
     let send = |part, weight| if output.give(part, weight) { Ok(()) } else { Err(broken_off()) };
     send(FlowPart::Begin, 0)?;
-    flows::read_to_merge(reader, options, &mut |flows| {
+    flow_merge::read_to_merge(reader, options, &mut |flows| {
         let weight = flows.len();
         send(FlowPart::Flows(flows), weight)
     })
@@ -96,7 +96,7 @@ fn send_flows(
 /// Iterator that merges the calls of captures into a store, each with the outcome of
 /// [`merge_calls`](super::merge_calls), on any number of threads. A capture is merged when it is asked for.
 pub struct CallMerges<'s> {
-    captures: SideBySide<Result<calls::ReadCalls>>,
+    captures: SideBySide<Result<call_merge::ReadCalls>>,
     options: RpcOptions,
     store: &'s CallStore,
 }
@@ -113,7 +113,7 @@ impl<'s> CallMerges<'s> {
         let work = move |opened: Result<CaptureReader>, output: &TaskOutput<_>| {
             let read = opened.and_then(|mut reader| {
                 reader.read_header()?;
-                calls::read_to_merge(&mut reader, options)
+                call_merge::read_to_merge(&mut reader, options)
             });
             output.give(read, 1);
         };
@@ -130,8 +130,9 @@ impl Iterator for CallMerges<'_> {
             Ok(NextCapture::Ahead(read, _)) => {
                 read.and_then(|read| read.commit(self.store.begin()?))
             }
-            Ok(NextCapture::Here(reader)) => (*reader)
-                .and_then(|mut reader| calls::merge_calls(&mut reader, self.options, self.store)),
+            Ok(NextCapture::Here(reader)) => (*reader).and_then(|mut reader| {
+                call_merge::merge_calls(&mut reader, self.options, self.store)
+            }),
             Err(error) => Err(error),
         })
     }

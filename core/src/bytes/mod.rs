@@ -16,6 +16,7 @@ mod file_hash;
 mod gzip;
 mod inflate;
 mod input;
+#[cfg_attr(target_family = "wasm", path = "no_isal.rs")]
 mod isal;
 mod lines;
 mod members;

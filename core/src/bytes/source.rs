@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -200,7 +200,7 @@ impl Cancel {
 
     /// Waits for input of one of `files` or its end, but at most for `time`; `false` if neither came.
     pub(crate) fn wait_for_any(&self, files: &[BorrowedFd<'_>], time: Duration) -> Result<bool> {
-        let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
+        let time = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos() as _ };
         Ok(self.wait_once(files, Some(&time))? != Waited::Nothing)
     }
 
@@ -456,9 +456,11 @@ impl Source for FileSource {
 
     fn modified(&self) -> Option<i64> {
         self.regular.as_ref()?;
-        let status = rustix::fs::fstat(&self.file).ok()?;
-        let nanoseconds = i64::try_from(status.st_mtime_nsec).ok()?;
-        status.st_mtime.checked_mul(1_000_000_000)?.checked_add(nanoseconds)
+        let modified = self.file.metadata().ok()?.modified().ok()?;
+        match modified.duration_since(UNIX_EPOCH) {
+            Ok(since) => i64::try_from(since.as_nanos()).ok(),
+            Err(before) => i64::try_from(before.duration().as_nanos()).ok().map(|before| -before),
+        }
     }
 
     fn is_nonblocking(&self) -> bool {

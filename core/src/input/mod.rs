@@ -6,11 +6,13 @@ mod blocks;
 mod capture_options;
 mod content;
 mod damage_policy;
+#[cfg_attr(target_family = "wasm", path = "no_device.rs")]
 mod device;
 mod filter;
 mod index;
 mod indexed;
 mod interfaces;
+#[cfg_attr(target_family = "wasm", path = "no_libpcap.rs")]
 mod libpcap;
 mod live;
 mod live_interface;

@@ -8,6 +8,7 @@ mod calls;
 mod data;
 mod host_timeline;
 mod page;
+#[cfg(not(target_family = "wasm"))]
 mod page_file;
 mod parts;
 mod read_row;
@@ -15,9 +16,11 @@ mod timeline;
 mod tops;
 
 use std::net::IpAddr;
+#[cfg(not(target_family = "wasm"))]
 use std::path::Path;
 
 use crate::Result;
+#[cfg(not(target_family = "wasm"))]
 use crate::export::OutputOptions;
 use crate::flow::{FlowOptions, FlowTable};
 use crate::input::{CaptureReader, WantedRecords, damage_of};
@@ -27,6 +30,7 @@ use crate::query::Condition;
 use crate::rpc::{Rpc, RpcOptions};
 use calls::Calls;
 use host_timeline::HostTimeline;
+#[cfg(not(target_family = "wasm"))]
 pub use page_file::PageFile;
 pub use read_row::{ReportedCapture, ReportedField};
 use timeline::{Amount, Series, Timeline};
@@ -340,6 +344,7 @@ impl Report {
     ///
     /// # Errors
     /// Those of [`PageFile::create`] and of [`PageFile::write`].
+    #[cfg(not(target_family = "wasm"))]
     pub fn write_to(self, path: &Path, options: &OutputOptions) -> Result<()> {
         PageFile::create(path, options)?.write(self)
     }

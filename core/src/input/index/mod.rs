@@ -4,6 +4,7 @@
 //! needed: a reader that finds none, or one that does not fit, reads everything. `docs/capture-index.md` has the format.
 
 mod capture_version;
+#[cfg_attr(target_family = "wasm", path = "no_file.rs")]
 mod file;
 mod maker;
 mod report;
