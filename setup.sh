@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs what this machine lacks of what building and testing need:
 #
-#   setup.sh [PART...]    c, gem, wheel or perl: what building that needs; packages: what building all of them needs;
-#                         all, which is the default: what `make test` needs, and the Ruby libraries and programs that
-#                         tests compare with, without which those tests print a gap; spark: Java alone
+#   setup.sh [PART...]    c, gem, wheel, perl or wasm: what building that needs, and testing the last; packages: what building
+#                         all but the last needs; all, which is the default: what `make test` needs, and the Ruby libraries and
+#                         programs that tests compare with, without which those tests print a gap; spark: Java alone
 #
 # Quick when nothing is missing.
 set -euo pipefail
@@ -59,6 +59,16 @@ part_wheel() {
 part_perl() { # for the distribution; what is compiled from it needs more
   need "perl make" perl -MExtUtils::MakeMaker -MTest::More -e 1
 }
+part_wasm() {
+  part_c
+  need "python3" command -v python3
+  need "clang" command -v clang
+  need "nodejs" command -v node
+  if ! rustc --print target-libdir --target wasm32-wasip1 | xargs test -d && ! rustup --quiet target add wasm32-wasip1; then
+    echo "setup: expected Rust's library for wasm32-wasip1, found none; run: rustup target add wasm32-wasip1" >&2
+    exit 1
+  fi
+}
 part_packages() {
   part_gem
   part_wheel
@@ -103,9 +113,9 @@ part_all() {
 [ $# -gt 0 ] || set -- all
 for part; do
   case $part in
-  c | gem | wheel | perl | packages | spark | all) "part_$part" ;;
+  c | gem | wheel | perl | wasm | packages | spark | all) "part_$part" ;;
   *)
-    echo "setup: expected c, gem, wheel, perl, packages, spark or all, found $part" >&2
+    echo "setup: expected c, gem, wheel, perl, wasm, packages, spark or all, found $part" >&2
     exit 2
     ;;
   esac

@@ -519,6 +519,15 @@ fn the_border_of_the_python_face_has_all_its_unsafe_and_uses_nothing_above_it() 
 }
 
 #[test]
+fn the_border_of_the_page_has_all_its_unsafe() {
+    let sources = sources_below("../page/ext/bytewright/src");
+    assert!(sources.iter().any(|source| has_word(&source.code, "unsafe")), "the border was found");
+    for source in sources.iter().filter(|source| source.module() != Some("border")) {
+        assert!(!has_word(&source.code, "unsafe"), "{}", source.path);
+    }
+}
+
+#[test]
 fn the_drawing_in_architecture_is_the_table() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ARCHITECTURE.md");
     let drawn = drawn_layers(&fs::read_to_string(page).expect("UTF-8"));

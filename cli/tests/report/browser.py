@@ -89,6 +89,22 @@ class Browser:
         self._mouse("mouseMoved", place, "none")
         self.settle()
 
+    def drop(self, place, paths):
+        """Drops files on a place."""
+        data = {"items": [], "files": [os.path.abspath(path) for path in paths], "dragOperationsMask": 1}
+        for kind in ("dragEnter", "dragOver", "drop"):
+            self._call("Input.dispatchDragEvent", type=kind, x=place[0], y=place[1], data=data)
+
+    def choose(self, selector, paths):
+        """Chooses files in an element of the page, as its dialogue does."""
+        root = self._call("DOM.getDocument")["root"]["nodeId"]
+        node = self._call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        self._call("DOM.setFileInputFiles", nodeId=node, files=[os.path.abspath(path) for path in paths])
+
+    def save_in(self, folder):
+        """Saves what pages give to be saved in a folder, without a question."""
+        self._call("Browser.setDownloadBehavior", behavior="allow", downloadPath=os.path.abspath(folder))
+
     def key(self, key):
         for kind in ("keyDown", "keyUp"):
             self._call("Input.dispatchKeyEvent", type=kind, key=key, **({"text": key} if kind == "keyDown" and len(key) == 1 else {}))
@@ -142,5 +158,5 @@ class Browser:
             self.messages.append(parameters)
         elif event.get("method") == "Network.requestWillBeSent":
             url = parameters["request"]["url"]
-            if not url.startswith(("file:", "data:", "about:")):
+            if not url.startswith(("file:", "data:", "about:", "blob:")):
                 self.messages.append({"request": url})
