@@ -7,7 +7,7 @@
 #   make lint         ruff for Python, RuboCop for Ruby; a part of make quick and make test
 #   make test         what must hold of the code: the suites of all languages, over one build
 #   make test-all     test, and what takes longer: what is packed (test-packed), test-unsafe, test-bench, test-site,
-#                     test-wasm, test-spark; .ci/run calls it
+#                     test-spark; .ci/run calls it
 #   make test-packed  the suites of the languages again, on the packed gem (most of it while objects are moved), the wheel, the
 #                     distribution for Perl and the C library as users build them
 #   make bench        ratios against the peers, losing rows too, recorded and put into README.md and docs/benchmarks.md
@@ -21,7 +21,7 @@
 #                     wheel, the distribution for Perl, a .deb and a tarball of the command, in pkg/
 #   make test-packages  what README and docs/ say about installing, word for word, on new roots; takes root and mmdebstrap
 #   make site         the documents and APIs as pages that can be searched without a network, in target/site
-#   make wasm         a page that reads captures by itself, without an installation or a network: target/wasm/bytewright.html
+#   make wasm         (test-wasm tests it) a page that reads captures by itself, without an installation or a network: target/wasm/bytewright.html
 #   make fuzz         SECONDS=60 of each fuzz target
 #   make test-orders  the Ruby tests in ORDERS=10 orders, while objects are moved
 #   make test-rubies  all tests in clean roots of RELEASES="bookworm trixie sid", and with RUBIES=/path/to/bin/ruby
@@ -41,7 +41,7 @@ WHEEL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli
 	python/bytewright python/pyproject.toml python/*.sh -type f -not -name '*.so' -not -name '*.pyc')
 TESTS := test-rust test-ruby test-python test-perl test-c test-writers test-columns test-report lint
 PACKED_TESTS := test-gem test-gc test-wheel test-perl-dist test-install-c
-SLOW_TESTS := test-unsafe $(PACKED_TESTS) test-bench test-site test-wasm test-spark
+SLOW_TESTS := test-unsafe $(PACKED_TESTS) test-bench test-site test-spark
 PERL_STAMP := $(CURDIR)/target/perl/installed/stamp
 PERL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml c/ext c/include perl/lib perl/xs perl/t perl/*.xs \
 	perl/*.PL perl/*.sh -type f)
@@ -68,7 +68,7 @@ PARTS_OF_test-packages := packages
 PARTS_OF_test-spark := all spark
 PARTS_OF_wasm := wasm
 PARTS_OF_test-wasm := all wasm
-PARTS_OF_test-all := all spark wasm
+PARTS_OF_test-all := all spark
 PARTS := $(sort $(foreach goal,$(or $(MAKECMDGOALS),demo),$(or $(PARTS_OF_$(goal)),all)))
 
 .PHONY: demo quick generate lint packages test-packages site test-site wasm test-wasm test test-all test-packed test-rust test-columns test-report test-unsafe test-c test-writers test-install-c install-c wheel test-python test-wheel test-spark perl-dist test-perl test-perl-dist test-ruby test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
