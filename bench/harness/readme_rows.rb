@@ -176,15 +176,8 @@ module Bench
     ]).freeze
 
     # The titles of puts and gets of files against a peer.
-    def self.of_file(peer, name = "HashTable")
-      %w[put get].map { |what| "file #{name}: #{what} / #{peer}, B, 100 k" }
-    end
-
-    # The titles of processes that write to a file.
-    def self.of_writers(peer)
-      %w[HashTable TreeTable].product(["single changes", "transactions of 100"]).map do |name, what|
-        "file #{name}: 4 writers / #{peer}, #{what}, B, 100 k"
-      end
+    def self.of_file(peer)
+      %w[put get].map { |what| "file HashTable: #{what} / #{peer}, B, 100 k" }
     end
 
     PYTHON = Rows.new(["measured"], [
@@ -204,14 +197,6 @@ module Bench
       row("the same, faster than shelve", *of_file("shelve")),
       row("the same in one transaction, faster than sqlite3", *of_file("sqlite3, one transaction")),
       row("the same in one transaction, faster than lmdb", *of_file("lmdb, one transaction")),
-      row("file TreeTable: the same", *of_file("lmdb, one transaction", "TreeTable")),
-      row("`get_many` of 1,000 from a file, faster than a loop over lmdb: hashed, ordered",
-          *%w[HashTable TreeTable].map do |name|
-            "file #{name}: get_many of 1,000 / a loop of lmdb, one transaction, B, 100 k"
-          end),
-      row("4 processes that write, faster than one: hashed, by single changes and by transactions of 100; ordered, likewise",
-          *of_writers("one")),
-      row("the same, faster than 4 with sqlite3", *of_writers("4 of sqlite3")),
       row("`gc.collect()` beside a million entries / in an empty process",
           "gc.collect() beside a HashTable / an empty process, A"),
       row("Thrift, decode: Rich, Flat, faster than apache's accelerated", "Thrift: decode, Rich / apache's, accelerated",
