@@ -13,11 +13,12 @@ class InstalledTest < TestCase
   # reads the command line, and zstd's compressor, which writes captures (0.6 MB), and a seventh what the system needs to unwind and to
   # relocate. Regular expressions in conditions took 0.35 MB, shared tables, indexes of captures and nested columns 0.9 MB, flows in
   # the words of other programs, rotated captures and frames of THeader 0.2 MB, labels of networks, Thrift's JSON and the eviction of
-  # caches 0.3 MB, caches in Ruby 0.13 MB. What would make it smaller costs speed or time to install: the command for size takes 0.2 MB
+  # caches 0.3 MB, caches in Ruby 0.13 MB, flows for other programs from Ruby, interfaces in order of time and Compact by its first
+  # bytes 0.16 MB. What would make it smaller costs speed or time to install: the command for size takes 0.2 MB
   # off and a tenth longer to print JSON, all crates optimized as one 0.35 MB and about twice the time to build.
-  EXTENSION_MAX = 8.9 * MEGABYTE
+  EXTENSION_MAX = 9.1 * MEGABYTE
   # The sources, and the extension twice, as RubyGems keeps it.
-  INSTALLED_MAX = 23.4 * MEGABYTE
+  INSTALLED_MAX = 23.9 * MEGABYTE
 
   def setup
     @gem = Gem.loaded_specs["bytewright"]
