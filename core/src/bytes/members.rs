@@ -14,10 +14,10 @@ use std::collections::VecDeque;
 use crate::error::{Error, Result};
 use crate::workers::{WorkerLimits, Workers};
 
-use super::byte_stream::{HEADROOM, UnreadBytes};
 use super::gzip::{self, GzipDecoder};
 use super::inflate::InflateBackend;
 use super::input::{Input, Supply};
+use super::unread_bytes::{HEADROOM, UnreadBytes};
 use super::zstd::{self, ZstdDecoder};
 
 /// Raw bytes of a unit, of one or more members, and bytes that it decompresses to, from which on it is large enough.

@@ -26,6 +26,7 @@ mod seek_point;
 mod seek_table;
 mod source;
 mod spans;
+mod unread_bytes;
 mod whole_file;
 mod zlib;
 mod zstd;

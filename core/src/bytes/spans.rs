@@ -12,11 +12,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::error::{Error, Result};
 use crate::workers::{TaskOutput, WorkerLimits, Workers};
 
-use super::byte_stream::{ByteStream, StreamOptions, UnreadBytes};
+use super::byte_stream::{ByteStream, StreamOptions};
 use super::compression::{Compression, CompressionChoice};
 use super::inflate::InflateBackend;
 use super::seek_point::{DeflateState, Resume, SeekPoint, WINDOW_LEN};
 use super::source::{Cancel, Source};
+use super::unread_bytes::UnreadBytes;
 
 /// Decompressed bytes of a span that wait for those before them, at most. More make its thread wait.
 const WAITING_LEN: usize = 9 << 20;
