@@ -1,5 +1,6 @@
 //! Thread that syncs a table a second after the first commit that waits for it: a commit must not wait for the disk because
-//! the one before it was long ago, and the last one must not wait because no other follows.
+//! the one before it was long ago, and the last one must not wait because no other follows. What can wait until nobody
+//! commits it does a second after that.
 
 use std::io;
 use std::mem;
@@ -14,8 +15,21 @@ use crate::threads::{self, JoinHandle};
 /// Time that commits may wait.
 const INTERVAL: Duration = Duration::from_secs(1);
 
+/// Time after a sync in which nobody commits, before the table is at rest.
+const REST: Duration = Duration::from_secs(1);
+
 /// Time that the thread waits for another process that syncs, before it waits as long as for commits.
 pub(super) const FLUSH_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Table that the thread syncs.
+pub(super) trait Flushed: Send + 'static {
+    /// Makes what was committed last. After [`ErrorKind::Lock`] it is called again; what becomes of other errors is for the
+    /// table to say.
+    fn sync(&self) -> Result<()>;
+
+    /// Does what can wait until nobody has committed for a while.
+    fn tidy(&self) {}
+}
 
 /// Running thread that syncs a table. It ends when this is dropped.
 #[derive(Debug)]
@@ -43,12 +57,11 @@ struct FlushClock {
 }
 
 impl Flusher {
-    /// Starts the thread, which calls `sync` to make what was committed last. After [`ErrorKind::Lock`] it tries again; what
-    /// becomes of other errors is for `sync` to say.
-    pub(super) fn start(sync: impl Fn() -> Result<()> + Send + 'static) -> io::Result<Flusher> {
+    /// Starts the thread.
+    pub(super) fn start(table: impl Flushed) -> io::Result<Flusher> {
         let alarm = Arc::new(FlushAlarm::default());
         let of_thread = alarm.clone();
-        let thread = threads::spawn("bytewright-table", move || of_thread.run(&sync))?;
+        let thread = threads::spawn("bytewright-table", move || of_thread.run(&table))?;
         Ok(Flusher { alarm, thread: Some(thread), process: ProcessMark::new() })
     }
 
@@ -89,27 +102,44 @@ impl FlushAlarm {
         }
     }
 
-    fn run(&self, sync: &impl Fn() -> Result<()>) {
+    fn run(&self, table: &impl Flushed) {
+        let mut resting_since = None;
         let mut clock = self.clock();
         while !clock.is_ending {
-            clock = match clock.waiting_since {
-                None => self.bell.wait(clock).unwrap_or_else(PoisonError::into_inner),
-                Some(since) => match INTERVAL.saturating_sub(since.elapsed()) {
-                    Duration::ZERO => {
-                        clock.waiting_since = None;
-                        drop(clock);
-                        self.is_waiting.store(false, SeqCst);
-                        if sync().is_err_and(|error| error.kind() == ErrorKind::Lock) {
-                            self.note_waiting();
-                        }
-                        self.clock()
-                    }
-                    left => self
-                        .bell
-                        .wait_timeout(clock, left)
-                        .map_or_else(|poisoned| poisoned.into_inner().0, |(clock, _)| clock),
-                },
+            let (since, patience) = match (clock.waiting_since, resting_since) {
+                (Some(since), _) => (since, INTERVAL),
+                (None, Some(since)) => (since, REST),
+                (None, None) => {
+                    clock = self.bell.wait(clock).unwrap_or_else(PoisonError::into_inner);
+                    continue;
+                }
             };
+            let left = patience.saturating_sub(since.elapsed());
+            if !left.is_zero() {
+                let waited = self.bell.wait_timeout(clock, left);
+                clock = waited.unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
+            let waits = clock.waiting_since.take().is_some();
+            drop(clock);
+            resting_since = match waits {
+                true => self.sync(table).then(Instant::now),
+                false => {
+                    table.tidy();
+                    None
+                }
+            };
+            clock = self.clock();
         }
+    }
+
+    /// Syncs the table, and returns true if that worked.
+    fn sync(&self, table: &impl Flushed) -> bool {
+        self.is_waiting.store(false, SeqCst);
+        let synced = table.sync();
+        if synced.as_ref().is_err_and(|error| error.kind() == ErrorKind::Lock) {
+            self.note_waiting();
+        }
+        synced.is_ok()
     }
 }

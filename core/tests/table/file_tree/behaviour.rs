@@ -1,6 +1,9 @@
 //! Goal: what a table in a file does, one behaviour at a time.
 
 use std::ops::Bound;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use bytewright::ErrorKind;
 use bytewright::files::{MemoryStorage, Storage};
@@ -346,6 +349,65 @@ fn compacting_gives_space_back_and_waits_for_nobody() {
     assert!(after.live_bytes >= 500_000 && after.live_bytes == before.live_bytes);
     assert!(after.file_bytes < before.file_bytes / 4, "{before:?} {after:?}");
     assert_eq!((all(&table), all(&reader)), (expected.clone(), expected));
+}
+
+/// Bytes that the file takes on the disk.
+fn disk_bytes(path: &Path) -> u64 {
+    std::fs::metadata(path).unwrap().blocks() * 512
+}
+
+#[test]
+fn a_table_at_rest_gives_room_back_while_it_is_open_and_read() {
+    let path = path("at_rest");
+    let mut table = TreeTable::open(&path, INTERVAL).unwrap();
+    let mut other = TreeTable::open(&path, INTERVAL).unwrap();
+    for number in 0..2_000_u32 {
+        table.put(&number.to_be_bytes(), &[1; 3_000]).unwrap();
+    }
+    table.sync().unwrap();
+    let full = disk_bytes(&path);
+    let snapshot = table.snapshot().unwrap();
+    for number in (0..2_000_u32).filter(|number| number % 10 != 0) {
+        table.delete(&number.to_be_bytes()).unwrap();
+    }
+    // More than the second until the sync, and the second after it.
+    std::thread::sleep(Duration::from_millis(2_500));
+    assert_eq!(rest(snapshot.scan().unwrap()).unwrap().len(), 2_000, "what a snapshot has stays");
+    assert!(disk_bytes(&path) > 2_000 * 3_000);
+    drop(snapshot);
+    let patience = Instant::now();
+    while disk_bytes(&path) > full / 4 {
+        assert!(patience.elapsed() < Duration::from_secs(60), "{} of {full}", disk_bytes(&path));
+        other.put(b"again", b"1").unwrap();
+        std::thread::sleep(Duration::from_millis(2_500));
+    }
+    assert_eq!((table.len().unwrap(), other.len().unwrap()), (201, 201));
+    for table in [&mut table, &mut other] {
+        table.put(b"later", &[2; 200_000]).unwrap();
+        assert_eq!(table.get(b"later").unwrap().unwrap(), [2; 200_000]);
+    }
+    drop((table, other));
+    let verified = TreeTable::open(&path, OpenOptions { verify: true, ..WRITE }).unwrap();
+    assert_eq!(verified.len().unwrap(), 202);
+}
+
+#[test]
+fn a_table_at_rest_in_a_transaction_keeps_its_room() {
+    let path = path("at_rest_in_transaction");
+    let mut table = TreeTable::open(&path, INTERVAL).unwrap();
+    for number in 0..1_000_u32 {
+        table.put(&number.to_be_bytes(), &[1; 3_000]).unwrap();
+    }
+    table.clear().unwrap();
+    table.begin().unwrap();
+    table.put(b"open", &[3; 100_000]).unwrap();
+    std::thread::sleep(Duration::from_millis(2_500));
+    assert_eq!(table.get(b"open").unwrap().unwrap(), [3; 100_000]);
+    table.commit().unwrap();
+    assert_eq!(table.get(b"open").unwrap().unwrap(), [3; 100_000]);
+    drop(table);
+    let verified = TreeTable::open(&path, OpenOptions { verify: true, ..WRITE }).unwrap();
+    assert_eq!(verified.len().unwrap(), 1);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::engine::{Engine, TableAccess, make_last};
 use super::hash_file::HashFile;
 use super::table_files::HashTableFiles;
 use crate::error::{Error, ErrorKind, Result};
-use crate::table::file::flusher::{FLUSH_PATIENCE, Flusher};
+use crate::table::file::flusher::{FLUSH_PATIENCE, Flushed, Flusher};
 
 /// Thread that makes commits last, and what it shares with the table.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl LogFlusher {
             failure: Mutex::default(),
         });
         let of_thread = log.clone();
-        let thread = Some(Flusher::start(move || of_thread.sync())?);
+        let thread = Some(Flusher::start(of_thread)?);
         Ok(LogFlusher { thread, log })
     }
 
@@ -56,7 +56,7 @@ impl LogFlusher {
     }
 }
 
-impl FlushedLog {
+impl Flushed for Arc<FlushedLog> {
     fn sync(&self) -> Result<()> {
         let Some(file) = locked(&self.file).upgrade() else { return Ok(()) };
         let newest = file.newest();
@@ -69,7 +69,9 @@ impl FlushedLog {
         }
         synced
     }
+}
 
+impl FlushedLog {
     fn failure(&self) -> Option<Error> {
         match self.has_failed.load(SeqCst) {
             true => locked(&self.failure).clone(),

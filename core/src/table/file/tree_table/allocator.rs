@@ -346,9 +346,20 @@ impl<'f> PageAllocator<'f> {
         Ok(())
     }
 
-    /// Cuts free pages off the end of the file, and makes holes of the others: of `all`, or of those that got room since the bits
-    /// were made anew.
-    pub(super) fn shrink(&self, all: bool) -> Result<()> {
+    /// Returns the number of free pages that have room on the disk, as far as the bits know.
+    pub(super) fn count_idle(&self) -> Result<u32> {
+        let (mut page, end, mut count) = (FIRST_PAGE, self.end(), 0);
+        while page < end {
+            let idle = self.word(page, Bit::IsBacked)?.load(Relaxed)
+                & !self.word(page, Bit::IsUsed)?.load(Relaxed);
+            count += (idle >> (page % u64::BITS)).count_ones();
+            page = (page / u64::BITS + 1).saturating_mul(u64::BITS);
+        }
+        Ok(count)
+    }
+
+    /// Cuts free pages off the end of the file.
+    pub(super) fn cut_end(&self) -> Result<()> {
         let end = self.end();
         let mut new_end = end;
         while new_end > FIRST_PAGE && !self.is_used(new_end - 1)? {
@@ -363,17 +374,23 @@ impl<'f> PageAllocator<'f> {
         self.state(word::FREE).store(free, Relaxed);
         self.set_hint(self.hint().min(new_end));
         let cut = self.file.storage.set_len(offset_of(new_end));
-        cut.map_err(|error| self.file.failed("cut", &error))?;
-        self.punch_holes(new_end, all)
+        cut.map_err(|error| self.file.failed("cut", &error))
     }
 
-    /// Makes holes of the free pages before `end`.
-    fn punch_holes(&self, end: PageNumber, all: bool) -> Result<()> {
+    /// Makes up to `max` holes of free pages from `page` on: of `all`, or of those that got room since the bits were made anew.
+    /// Returns the page to go on from.
+    pub(super) fn punch_holes(
+        &self,
+        mut page: PageNumber,
+        max: usize,
+        all: bool,
+    ) -> Result<PageNumber> {
+        let end = self.end();
         let Some(file) = self.file.storage.file().filter(|_| self.file.is_mapped) else {
-            return Ok(());
+            return Ok(end);
         };
-        let mut page = FIRST_PAGE;
-        while page < end {
+        let mut holes = 0;
+        while page < end && holes < max {
             let (first, mut has_room) = (page, all);
             while page < end && !self.is_used(page)? {
                 let backed = self.word(page, Bit::IsBacked)?;
@@ -382,10 +399,11 @@ impl<'f> PageAllocator<'f> {
             }
             if has_room && first < page {
                 punch(file, offset_of(first), offset_of(page));
+                holes += 1;
             }
             page += u32::from(first == page);
         }
-        Ok(())
+        Ok(page)
     }
 
     /// Gives pages room on the disk, so that a store into the map finds it.

@@ -6,7 +6,7 @@ use super::node::NodeKind;
 use super::pointer::PagePointer;
 use super::search::DEPTH_MAX;
 use super::transaction::{self, TreeTransaction};
-use super::tree_file::TreeFile;
+use super::write_turn::WriteTurn;
 use crate::error::Result;
 use crate::files::PageNumber;
 
@@ -57,12 +57,65 @@ fn moved(
     }
 }
 
-/// Cuts the free end of the file off, and makes holes of free pages. The caller has the turn to write.
-pub(super) fn shrink(file: &TreeFile, all: bool) -> Result<()> {
-    let allocator = PageAllocator { file };
-    if !allocator.is_ready() {
-        return Ok(());
+/// Cuts the free end of the file off, and makes holes of free pages.
+pub(super) fn shrink(turn: &WriteTurn, all: bool) -> Result<()> {
+    let Some(allocator) = settled_allocator(turn) else { return Ok(()) };
+    transaction::give_back_unread(turn.file(), usize::MAX)?;
+    allocator.cut_end()?;
+    allocator.punch_holes(FIRST_PAGE, usize::MAX, all)?;
+    Ok(())
+}
+
+/// Returns the allocator, if its bits and the queue of freed pages are whole: not after one who died while it wrote.
+fn settled_allocator(turn: &WriteTurn) -> Option<PageAllocator<'_>> {
+    let allocator = PageAllocator { file: turn.file() };
+    (allocator.is_ready() && !turn.is_unsettled()).then_some(allocator)
+}
+
+/// Free room of a table at rest that is given back a little at a time, where it is much.
+#[derive(Debug, Default)]
+pub(super) enum ShrinkingAtRest {
+    /// Freed pages that wait may be free now.
+    #[default]
+    Queue,
+    /// Holes are made from this page on.
+    Holes(PageNumber),
+}
+
+impl ShrinkingAtRest {
+    /// Freed pages that are given back with one turn.
+    const FREED_MAX: usize = 4096;
+
+    /// Holes that are made with one turn.
+    const HOLES_MAX: usize = 128;
+
+    /// Least number of pages that are worth it: 1 MiB.
+    const WORTH_MIN: u32 = 256;
+
+    /// Part of the file that is worth it. Less is soon used again by those who go on writing.
+    const WORTH_PART: u32 = 4;
+
+    /// Goes on, and returns true if there may be more to do.
+    pub(super) fn go_on(&mut self, turn: &WriteTurn) -> Result<bool> {
+        let Some(allocator) = settled_allocator(turn) else { return Ok(false) };
+        match *self {
+            ShrinkingAtRest::Queue => {
+                if transaction::give_back_unread(turn.file(), Self::FREED_MAX)? == Self::FREED_MAX {
+                    return Ok(true);
+                }
+                let worth = (allocator.end() / Self::WORTH_PART).max(Self::WORTH_MIN);
+                if allocator.count_idle()? < worth {
+                    return Ok(false);
+                }
+                allocator.cut_end()?;
+                *self = ShrinkingAtRest::Holes(FIRST_PAGE);
+                Ok(true)
+            }
+            ShrinkingAtRest::Holes(from) => {
+                let next = allocator.punch_holes(from, Self::HOLES_MAX, false)?;
+                *self = ShrinkingAtRest::Holes(next);
+                Ok(next < allocator.end())
+            }
+        }
     }
-    transaction::give_all_back(file)?;
-    allocator.shrink(all)
 }

@@ -4,13 +4,14 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
+use super::compact::ShrinkingAtRest;
 use super::state::TreeState;
 use super::tree_file::TreeFile;
 use crate::error::Result;
-use crate::table::file::flusher::{FLUSH_PATIENCE, Flusher};
+use crate::table::file::flusher::{FLUSH_PATIENCE, Flushed, Flusher};
 
-/// The state of a table, between its user and the thread. The thread does not lock the state, unless a sync failed: who finds
-/// it locked knows that another one of the program's threads uses the table.
+/// The state of a table, between its user and the thread. The thread does not lock the state, unless a sync failed, or for a
+/// moment while the table is at rest: who finds it locked takes it that another one of the program's threads uses the table.
 #[derive(Debug)]
 pub(super) struct SharedTree {
     file: Arc<TreeFile>,
@@ -51,7 +52,18 @@ impl SharedTree {
 
     /// Starts the thread that syncs. The next change tells of a failure.
     pub(super) fn start_flusher(self: &Arc<SharedTree>) -> io::Result<Flusher> {
-        let shared = self.clone();
-        Flusher::start(move || shared.sync_file(FLUSH_PATIENCE, false))
+        Flusher::start(self.clone())
+    }
+}
+
+impl Flushed for Arc<SharedTree> {
+    fn sync(&self) -> Result<()> {
+        self.sync_file(FLUSH_PATIENCE, false)
+    }
+
+    /// Gives the room of free pages back to the disk, where it is much, a little at a time: others wait for the turn to write.
+    fn tidy(&self) {
+        let mut shrinking = ShrinkingAtRest::default();
+        while let Ok(true) = self.lock().shrink_some(&mut shrinking) {}
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::check::{self, TreeCounts};
-use super::compact;
+use super::compact::{self, ShrinkingAtRest};
 use super::pointer::TreeRoot;
 use super::transaction::TreeTransaction;
 use super::tree_file::TreeFile;
@@ -290,8 +290,16 @@ impl TreeState {
 
     /// Gives the room of free pages back to the disk.
     fn shrink(&mut self, timeout: Duration, all: bool) -> Result<()> {
-        let _turn = WriteTurn::take(&self.file, timeout)?;
-        compact::shrink(&self.file, all)
+        compact::shrink(&WriteTurn::take(&self.file, timeout)?, all)
+    }
+
+    /// Gives room of a few free pages back to the disk, and returns true if there may be more. Who writes goes first.
+    pub(super) fn shrink_some(&mut self, shrinking: &mut ShrinkingAtRest) -> Result<bool> {
+        let is_used = self.transaction.is_some() || !self.kept_turns.is_empty();
+        if is_used || self.failure.is_some() {
+            return Ok(false);
+        }
+        shrinking.go_on(&WriteTurn::take(&self.file, Duration::ZERO)?)
     }
 
     pub(super) fn stat(&mut self) -> Result<Stat> {

@@ -301,14 +301,18 @@ impl TreeTransaction {
     }
 }
 
-/// Gives back all freed pages that nobody reads any more. The caller has the turn to write.
-pub(super) fn give_all_back(file: &TreeFile) -> Result<()> {
+/// Gives back up to `max` entries of freed pages that nobody reads any more, and returns how many they were. The caller has the
+/// turn to write.
+pub(super) fn give_back_unread(file: &TreeFile, max: usize) -> Result<usize> {
     file.sharing.sweep();
     let states = states(file);
-    while let Some(freed) = (FreedQueue { file }).pop_unless_in(&states)? {
-        PageAllocator { file }.free(freed.first, freed.count)?;
+    for count in 0..max {
+        match (FreedQueue { file }).pop_unless_in(&states)? {
+            Some(freed) => PageAllocator { file }.free(freed.first, freed.count)?,
+            None => return Ok(count),
+        }
     }
-    Ok(())
+    Ok(max)
 }
 
 /// Gives pages back at once if no tree of `states` has them, and later otherwise.
