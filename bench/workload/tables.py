@@ -163,26 +163,36 @@ FORKING = multiprocessing.get_context("fork")
 
 
 class Processes:
-    """Processes that begin `work(table, number)` together, each with a table of its own."""
+    """Processes that begin what `prepare(table, number)` returns together, each with a table of its own.
 
-    def __init__(self, count, engine, work):
+    What is prepared belongs to the process: to use objects of its parent would copy the pages that they are in.
+    """
+
+    def __init__(self, count, engine, prepare):
         self.barrier = FORKING.Barrier(count + 1)
-        self.processes = [FORKING.Process(target=self.run, args=(engine, work, number)) for number in range(count)]
+        self.processes = [FORKING.Process(target=self.run, args=(engine, prepare, number)) for number in range(count)]
         for process in self.processes:
             process.start()
         self.barrier.wait()
         self.start = time.monotonic()
 
-    def run(self, engine, work, number):
-        table = engine()
-        self.barrier.wait()
-        work(table, number)
+    def run(self, engine, prepare, number):
+        try:
+            work = prepare(engine(), number)
+            self.barrier.wait()
+            work()
+            self.barrier.wait()
+        except BaseException:
+            # The others do not wait for this one.
+            self.barrier.abort()
+            raise
 
     def join(self):
-        """Waits until all are done, and returns the seconds since they began."""
+        """Waits until all are done, and returns the seconds that it took, without those in which they end."""
+        self.barrier.wait()
+        elapsed = time.monotonic() - self.start
         for process in self.processes:
             process.join()
-        elapsed = time.monotonic() - self.start
         assert all(process.exitcode == 0 for process in self.processes)
         return elapsed
 
@@ -197,10 +207,13 @@ def put_in_parts(table, entries, part_len):
 
 def write(records, engine, count, part_len=1):
     """Measures the time on the clock, since processes that wait for each other take no time of a processor."""
-    entries = list(records.each())
+
+    def prepare(table, number):
+        part = list(records.each())[number::count]
+        return lambda: put_in_parts(table, part, part_len)
+
     engine()
-    parts = [entries[number::count] for number in range(count)]
-    write_s = Processes(count, engine, lambda table, number: put_in_parts(table, parts[number], part_len)).join()
+    write_s = Processes(count, engine, prepare).join()
     return answer(records, engine(), {"write_s": write_s})
 
 
@@ -212,11 +225,16 @@ def get_beside(records, engine, count):
         put(table, entries)
     is_over = FORKING.Event()
 
-    def rewrite(beside, number):
-        while not is_over.is_set():
-            put_in_parts(beside, entries[number::count][:1_000], 10)
+    def prepare(beside, number):
+        part = list(records.each())[number::count][:1_000]
 
-    processes = Processes(count, engine, rewrite)
+        def rewrite():
+            while not is_over.is_set():
+                put_in_parts(beside, part, 10)
+
+        return rewrite
+
+    processes = Processes(count, engine, prepare)
     value_bytes, get_s = timed(lambda: get(table, shuffled))
     is_over.set()
     processes.join()
@@ -230,16 +248,19 @@ def share(records, engine, count):
     have_read = FORKING.Barrier(count)
     grown = FORKING.Queue()
 
-    def read(table, _number):
-        # Of its own, since to use those of its parent would copy them.
+    def prepare(table, _number):
         keys = [key for key, _ in records.each()]
-        before = resident_bytes()["Pss"]
-        get(table, keys)
-        have_read.wait()
-        grown.put(resident_bytes()["Pss"] - before)
-        have_read.wait()
 
-    Processes(count, engine, read).join()
+        def read():
+            before = resident_bytes()["Pss"]
+            get(table, keys)
+            have_read.wait()
+            grown.put(resident_bytes()["Pss"] - before)
+            have_read.wait()
+
+        return read
+
+    Processes(count, engine, prepare).join()
     return answer(records, engine(), {"shared_bytes": sum(grown.get() for _ in range(count))})
 
 
