@@ -4,6 +4,7 @@
 #
 #   tshark.sh count_by_dst_port CAPTURE
 #   tshark.sh sum_by_minute CAPTURE         bytes by dst_port and minute
+#   tshark.sh conversations CAPTURE         conversations of TCP, by tshark's own statistics
 #
 # The options switch off what a task of ports does not need: names, reassembly, desegmentation.
 
@@ -47,11 +48,19 @@ sum_by_minute() {
     }'
 }
 
+# Without names, as fast as tshark makes that table.
+conversations() {
+  tshark -q -n -z conv,tcp -r "$capture" 2>/dev/null | awk '
+    # A number of bytes is followed by its unit, kB.
+    $2 == "<->" { both = $4 + $7; conversations++; packets += both; squares += both * both }
+    END { printf "{\"conversations\":%.0f,\"packets\":%.0f,\"squares\":%.0f}\n", conversations, packets, squares }'
+}
+
 if [ -z "$capture" ]; then task=; fi
 case $task in
-  count_by_dst_port | sum_by_minute) "$task" ;;
+  count_by_dst_port | sum_by_minute | conversations) "$task" ;;
   *)
-    echo "usage: tshark.sh count_by_dst_port|sum_by_minute CAPTURE" >&2
+    echo "usage: tshark.sh count_by_dst_port|sum_by_minute|conversations CAPTURE" >&2
     exit 2
     ;;
 esac

@@ -114,6 +114,10 @@ module Bench
           Measure.new(title: "flows of the .gz / columns of it", kind: Kind::TimeShare,
                       ours: columns("flows"), peer: columns("columns"), input: :mixed_gz,
                       bar: Bar.at_most(1.15)),
+          # tshark's own statistics, which dissect no more than it always does, and print no packet.
+          Measure.new(title: "conversations of the .gz / tshark -q -z conv,tcp", kind: Kind::Speedup,
+                      ours: columns("conversations"), peer: tshark("conversations"), input: :mixed_gz,
+                      bar: Bar.at_least(15)),
           Measure.new(title: "report of the .gz / columns of it", kind: Kind::TimeShare,
                       ours: columns("report"), peer: columns("columns"), input: :mixed_gz,
                       bar: Bar.at_most(1.4))

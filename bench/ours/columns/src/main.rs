@@ -4,6 +4,7 @@
 //!     columns names FILE [--jobs N]        the same columns, and the name that each DNS message asks for
 //!     columns decompress FILE [--jobs N]   the bytes of the capture, nothing looked at
 //!     columns flows FILE [--jobs N]        a flow table over all packets
+//!     columns conversations FILE [--jobs N]  the same, of which the answer is about TCP
 //!     columns report FILE [--jobs N]       a report over all packets, whose page nobody gets
 //!     columns sums FILE [--jobs N]         bytes by dst_port and minute, of all packets
 //!     columns cut FILE [--jobs N]          a pcap file of the packets that are UDP in IPv4, on standard output
@@ -32,6 +33,9 @@ const ROWS_MAX: usize = 1 << 16;
 /// Finished flows that are taken from the table together.
 const FINISHED_MAX: usize = 4096;
 
+/// Number of TCP in the header of IP.
+const TCP: u8 = 6;
+
 const MINUTE: i64 = 60_000_000_000;
 
 /// Filter that about a tenth of the packets of `mixed` match.
@@ -40,7 +44,8 @@ const UDP_IN_IPV4: &str = "ip and udp";
 const PCAP_HEADER_BYTES: u64 = 24;
 const PCAP_RECORD_HEADER_BYTES: u64 = 16;
 
-const USAGE: &str = "usage: columns columns|names|decompress|flows|report|sums|cut FILE [--jobs N]
+const USAGE: &str =
+    "usage: columns columns|names|decompress|flows|conversations|report|sums|cut FILE [--jobs N]
        columns backends";
 
 fn main() -> ExitCode {
@@ -83,7 +88,8 @@ fn run(mode: &str, path: &Path, stream: StreamOptions) -> std::result::Result<St
         "columns" => columns(path, Field::DEFAULT, stream),
         "names" => columns(path, &[Field::DEFAULT, &[Field::DnsQuery]].concat(), stream),
         "decompress" => decompress(path, &stream),
-        "flows" => flows(path, stream),
+        "flows" => flows(path, stream).map(|sums| sums.to_json()),
+        "conversations" => flows(path, stream).map(|sums| sums.tcp_to_json()),
         "report" => report(path, stream),
         "sums" => sums(path, stream),
         "cut" => cut_udp(path, stream).map(|()| String::new()),
@@ -132,7 +138,7 @@ fn decompress(path: &Path, stream: &StreamOptions) -> Result<String> {
     }
 }
 
-fn flows(path: &Path, stream: StreamOptions) -> Result<String> {
+fn flows(path: &Path, stream: StreamOptions) -> Result<FlowSums> {
     let mut reader = open(path, stream)?;
     let mut table = FlowTable::new(FlowOptions::default());
     let mut sums = FlowSums::default();
@@ -147,7 +153,7 @@ fn flows(path: &Path, stream: StreamOptions) -> Result<String> {
         }
     }
     table.finish().for_each(|flow| sums.add(&flow));
-    Ok(sums.to_json())
+    Ok(sums)
 }
 
 fn report(path: &Path, stream: StreamOptions) -> Result<String> {
@@ -206,6 +212,15 @@ struct FlowSums {
     /// Flows that have ports, and the squares of their numbers of packets.
     port_flows: u64,
     squares: u64,
+    tcp: TcpSums,
+}
+
+/// Sums of the flows of TCP.
+#[derive(Default)]
+struct TcpSums {
+    flows: u64,
+    packets: u64,
+    squares: u64,
 }
 
 impl FlowSums {
@@ -217,14 +232,24 @@ impl FlowSums {
             self.port_flows += 1;
             self.squares += packets * packets;
         }
+        if flow.proto() == TCP {
+            self.tcp.flows += 1;
+            self.tcp.packets += packets;
+            self.tcp.squares += packets * packets;
+        }
     }
 
     fn to_json(&self) -> String {
-        let FlowSums { packets, lengths, port_flows, squares } = self;
+        let FlowSums { packets, lengths, port_flows, squares, .. } = self;
         format!(
             "{{\"packets\":{packets},\"lengths\":{lengths},\"port_flows\":{port_flows},\
              \"squares\":{squares}}}"
         )
+    }
+
+    fn tcp_to_json(&self) -> String {
+        let TcpSums { flows, packets, squares } = self.tcp;
+        format!("{{\"conversations\":{flows},\"packets\":{packets},\"squares\":{squares}}}")
     }
 }
 
