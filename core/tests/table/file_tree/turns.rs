@@ -3,6 +3,7 @@
 //! Method: two handles in one process; this program started again as several writers, which are killed and stopped at random.
 //! Each counts in a key of its own, says how far it came, and moves amounts between accounts whose sum stays 0.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -141,7 +142,7 @@ impl Drop for Counter {
 fn handles_write_by_turns_and_see_each_others_commits_at_once() {
     let path = path("turns");
     let (mut one, mut other) = (open(&path), open(&path));
-    let mut expected = std::collections::BTreeMap::new();
+    let mut expected = BTreeMap::new();
     for step in 0..500_u32 {
         let table = if step % 3 == 0 { &mut one } else { &mut other };
         let (key, value) =
@@ -156,6 +157,24 @@ fn handles_write_by_turns_and_see_each_others_commits_at_once() {
     other.clear().unwrap();
     assert_eq!((one.len().unwrap(), snapshot.len().unwrap()), (0, 90));
     assert_eq!((one.increment(b"n", 2).unwrap(), other.increment(b"n", 3).unwrap()), (2, 5));
+}
+
+#[test]
+fn a_handle_that_closes_beside_another_leaves_it_room_for_all_that_it_writes() {
+    seeds(10, |random| {
+        let path = path("closed_beside");
+        let mut table = open(&path);
+        let mut expected = BTreeMap::new();
+        for step in 0..1000 * harder() as u32 {
+            let value = vec![step as u8; random.below(9000)];
+            table.put(&step.to_be_bytes(), &value).unwrap();
+            expected.insert(step.to_be_bytes().to_vec(), value);
+            if random.below(5) == 0 {
+                drop(open(&path));
+            }
+        }
+        assert_eq!(all(&table), expected);
+    });
 }
 
 #[test]

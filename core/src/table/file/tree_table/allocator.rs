@@ -365,7 +365,9 @@ impl<'f> PageAllocator<'f> {
         while new_end > FIRST_PAGE && !self.is_used(new_end - 1)? {
             new_end -= 1;
         }
-        for page in new_end..end {
+        // Room was made for whole words: also behind the end, where no page is free yet.
+        let words_end = end.checked_next_multiple_of(BACKED_TOGETHER).unwrap_or(PageNumber::MAX);
+        for page in new_end..words_end {
             let backed = self.word(page, Bit::IsBacked)?;
             backed.store(backed.load(Relaxed) & !mask(page), Relaxed);
         }
