@@ -32,7 +32,7 @@ pub(crate) use cache::{
 };
 pub(crate) use columns::ColumnsArgs;
 pub(crate) use cut::CutArgs;
-pub(crate) use habits::{explain, filter_among};
+pub(crate) use habits::{asking_for_info, explain, filter_among};
 pub(crate) use jobs::Jobs;
 pub(crate) use log::LogArgs;
 use named::NamedArgs;

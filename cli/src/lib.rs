@@ -55,8 +55,13 @@ pub const BROKEN_PIPE: u8 = 141;
 ///
 /// Results go to standard output, everything else to standard error.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
-    let line: Vec<OsString> = args.into_iter().collect();
-    let args = match Args::try_parse_from(&line) {
+    let mut line: Vec<OsString> = args.into_iter().collect();
+    let mut parsed = Args::try_parse_from(&line);
+    if let Some(asking) = parsed.as_ref().err().and_then(|it| args::asking_for_info(it, &line)) {
+        line = asking;
+        parsed = Args::try_parse_from(&line);
+    }
+    let args = match parsed {
         Ok(args) => args,
         Err(error) => {
             let error = args::explain(error, &line);

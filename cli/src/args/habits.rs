@@ -38,6 +38,14 @@ const OPTIONS: &[(&str, Option<&str>, &str)] = &[
     ("-T", Some("json"), "the form of the output is chosen with --json or --csv"),
     ("-n", None, "leave it out: names of hosts are never looked up"),
     ("-p", Some("promiscuous"), "leave it out: only --promiscuous takes packets to other hosts"),
+    ("--count", Some("limit"), "reading ends after N packets with --limit N"),
+    ("--max-packets", Some("limit"), "reading ends after N packets with --limit N"),
+    ("--max-packets", Some("stop-after"), "reading ends after N packets with --stop-after Np"),
+    ("--sort", Some("by"), "the order is chosen with --by, such as --by packets"),
+    ("--order-by", Some("by"), "the order is chosen with --by, such as --by packets"),
+    ("--from-time", Some("where"), "times are a condition: --where 'ts >= 2026-11-21T20:37:34Z'"),
+    ("--to-time", Some("where"), "times are a condition: --where 'ts < 2026-11-21T20:37:35Z'"),
+    ("--format", Some("json"), "the form of the output is chosen with --json or --csv"),
 ];
 
 /// Words that libpcap's expressions begin with.
@@ -79,13 +87,22 @@ pub(crate) fn explain(mut error: clap::Error, line: &[OsString]) -> clap::Error 
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
         return error;
     };
-    if option.starts_with("--") {
+    let name = option.split('=').next().unwrap_or_default();
+    let tip = subcommand(line).and_then(|subcommand| tip(name, &subcommand));
+    // clap knows which of our own long options is meant.
+    if option.starts_with("--") && tip.is_none() {
         return error;
     }
-    let tip = subcommand(line).and_then(|subcommand| tip(option, &subcommand));
     let tips = tip.map(StyledStr::from).into_iter().collect();
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
     error
+}
+
+/// Returns a command line that names a file where a subcommand is expected as one that asks for information about it.
+pub(crate) fn asking_for_info(error: &clap::Error, line: &[OsString]) -> Option<Vec<OsString>> {
+    let names_file = line.first().is_some_and(|word| Path::new(word).is_file());
+    let asks = error.kind() == ErrorKind::InvalidSubcommand && names_file;
+    asks.then(|| std::iter::once("info".into()).chain(line.iter().cloned()).collect())
 }
 
 /// The subcommand that a line names.
@@ -141,6 +158,9 @@ mod tests {
             ("packets -nn a.pcap", "names of hosts are never looked up"),
             ("packets a.pcap -Y ip", "--where 'dst_port == 443'"),
             ("packets a.pcap -T fields -e ip.src", "--json or --csv"),
+            ("packets a.pcap --max-packets 5", "--limit N"),
+            ("flows a.pcap --sort=packets", "--by packets"),
+            ("packets a.pcap --from-time 5", "--where 'ts >= "),
         ] {
             let told = told(line);
             assert!(told.contains("tip: ") && told.contains(tip), "{line}: {told}");
@@ -151,6 +171,18 @@ mod tests {
     fn an_option_without_its_like_in_a_subcommand_has_no_tip() {
         for line in ["info -i eth0", "rpc a.pcap -c 5", "table stat -r a", "packets -z a.pcap"] {
             assert!(!told(line).contains("tip"), "{line}: {}", told(line));
+        }
+    }
+
+    #[test]
+    fn a_file_instead_of_a_subcommand_asks_for_information_about_it() {
+        let asked = |line: &str| {
+            let line: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            asking_for_info(&Args::try_parse_from(&line).unwrap_err(), &line)
+        };
+        assert_eq!(asked("Cargo.toml --json").unwrap(), ["info", "Cargo.toml", "--json"]);
+        for line in ["nope.pcap", "packets -z", "--nope Cargo.toml", "src"] {
+            assert_eq!(asked(line), None, "{line}");
         }
     }
 

@@ -78,7 +78,7 @@ fn a_wrong_name_a_wrong_condition_and_a_missing_file_leave_nothing_behind() {
         (
             &["-o", "out.pcap", "--where", "dst_prot == 1"],
             2,
-            "dst_label), found dst_prot; did you mean dst_port?",
+            "expected a field, found dst_prot; did you mean dst_port?",
         ),
         (&["-o", "out.pcap", "absent.pcap"], 1, "absent.pcap: cannot open"),
         (&["-o", "no/out.pcap"], 1, "no/out.pcap: cannot create a file beside"),

@@ -221,7 +221,7 @@ fn what_is_no_capture_is_an_error_and_leaves_the_table_as_it_was() {
         let outcome = folder.run(&[&[command], &captures[..], &["--into", "new.bwt"]].concat());
         assert_eq!(outcome.code, 1, "{}", outcome.stdout);
         let expected = "\
-bytewright: notes.csv: byte 0: expected a pcap or pcapng capture, found bytes 77 68 65 6e 2c 77 68 61
+bytewright: notes.csv: byte 0: expected a pcap or pcapng capture, found text, \"when,what\\n1,\"
 bytewright: empty.pcap: byte 0: expected a capture file header of 4 bytes, found 0 before the input ends
 bytewright: header.pcap: byte 0: expected a capture file header of 24 bytes, found 20 before the input ends
 ";

@@ -179,16 +179,22 @@ impl Schema {
             let message = format!("expected a field, found {name}, as Wireshark calls it; {here}");
             return Error::new(ErrorKind::Argument, message);
         }
-        let known: Vec<&str> = self.fields().iter().map(Field::name).take(NAMES_TOLD).collect();
-        let (mut known, name) = (known.join(", "), excerpt(name));
-        if let Some(more) = self.fields().len().checked_sub(NAMES_TOLD).filter(|more| *more > 0) {
-            known.push_str(&format!(" and {more} more"));
-        }
         let message = match near {
-            Some(near) => format!("expected a field ({known}), found {name}; did you mean {near}?"),
-            None => format!("expected a field ({known}), found {name}"),
+            Some(near) => {
+                format!("expected a field, found {}; did you mean {near}?", excerpt(name))
+            }
+            None => format!("expected a field ({}), found {}", self.names_told(), excerpt(name)),
         };
         Error::new(ErrorKind::Argument, message)
+    }
+
+    /// Names of the fields, as many as an error tells.
+    fn names_told(&self) -> String {
+        let known: Vec<&str> = self.fields().iter().map(Field::name).take(NAMES_TOLD).collect();
+        match self.fields().len().saturating_sub(NAMES_TOLD) {
+            0 => known.join(", "),
+            more => format!("{} and {more} more", known.join(", ")),
+        }
     }
 
     /// Says what a name of Wireshark's is here, as the end of an error; nothing for other names.
@@ -355,9 +361,11 @@ mod tests {
     fn a_misspelled_name_is_answered_with_the_one_that_was_meant() {
         let told = |name| TestField::SCHEMA.place_of(name).map_err(|error| error.to_string());
         assert_eq!(told("src_port"), Ok(1));
+        let meant =
+            |name, near| Err(format!("expected a field, found {name}; did you mean {near}?"));
+        assert_eq!(told("dst_prot"), meant("dst_prot", "dst_port"));
+        assert_eq!(told("srcport"), meant("srcport", "src_port"));
         let message = "expected a field (ts, src_port, dst_port), found ";
-        assert_eq!(told("dst_prot"), Err(format!("{message}dst_prot; did you mean dst_port?")));
-        assert_eq!(told("srcport"), Err(format!("{message}srcport; did you mean src_port?")));
         assert_eq!(told("x"), Err(format!("{message}x")));
         assert_eq!(told("time_of_day"), Err(format!("{message}time_of_day")));
     }

@@ -407,11 +407,16 @@ fn described(input: &[u8]) -> String {
         (b"\x1f\x8b", "gzip data inside the compressed file"),
     ];
     let name = KNOWN.iter().find(|(magic, _)| input.starts_with(magic));
-    let bytes: Vec<String> = input.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    match name {
-        Some((_, name)) => (*name).to_owned(),
-        None => format!("bytes {}", bytes.join(" ")),
+    if let Some((_, name)) = name {
+        return (*name).to_owned();
     }
+    let first = input.get(..KNOWN_MAGIC_LEN).unwrap_or(input);
+    let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
+    if first.len() > 3 && first.iter().all(is_text) {
+        return format!("text, {:?}", String::from_utf8_lossy(first));
+    }
+    let bytes: Vec<String> = input.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    format!("bytes {}", bytes.join(" "))
 }
 
 /// An error for a field whose value the format does not allow.

@@ -147,7 +147,8 @@ fn what_is_no_capture_is_named() {
     for (bytes, name) in [
         (&b"snoop\0\0\0\0\0\0\x02\0\0\0\x04"[..], "snoop"),
         (b"TRSNIFF data    \x1a", "Sniffer"),
-        (b"#!/bin/sh\n", "23 21 2f 62"),
+        (b"#!/bin/sh\n", r##"text, "#!/bin/sh\n""##),
+        (b"#!/bin/sh\0", "bytes 23 21 2f 62 69 6e 2f 73"),
     ] {
         let damage = records(bytes).1.expect("an error");
         assert_eq!((damage.kind(), damage.offset()), (ErrorKind::Format, Some(0)));
