@@ -5,8 +5,8 @@ require_relative "readme_rows"
 
 module Bench
   # The figures of README.md, docs/benchmarks.md, docs/compared.md and docs/spark.md, out of the newest record of each suite.
-  # A table stands between `<!-- bench:begin SUITE -->` and `<!-- bench:end -->`; README's one, `headlines`, has a few rows of
-  # each product, and that of docs/spark.md, `costs`, has no bars. A single number follows
+  # A table stands between `<!-- bench:begin SUITE -->` and `<!-- bench:end -->`; README's one, `seconds`, has what both sides
+  # took, and that of docs/spark.md, `costs`, has no bars. A single number follows
   # `<!-- bench:figure SUITE: TITLE -->`. Nothing of these is written by hand.
   class Readme
     PATH = File.join(Paths::ROOT, "README.md")
@@ -47,7 +47,7 @@ module Bench
     private
 
     def section(suite_name)
-      return headlines if suite_name == "headlines"
+      return seconds if suite_name == "seconds"
       return costs if suite_name == "costs"
 
       rows = ReadmeRows::ALL.fetch(suite_name) { raise Unfit, "#{@path} has a table of #{suite_name}, which is no suite" }
@@ -75,13 +75,14 @@ module Bench
       "There is no record yet; `make bench-#{suite_name}` measures.\n"
     end
 
-    # The rows of README in one table, without the bars.
-    def headlines
-      lines = ReadmeRows::HEADLINES.flat_map do |suite_name, (product, rows)|
-        record = newest_record(suite_name)
-        rows.map { |row| "| #{product} | #{row.sentence} | #{row.columns.first.map { |title| record.find(title).ratio }.join(", ")} |" }
+    # Returns the rows of README, with the seconds of both sides.
+    def seconds
+      record = newest_record("flows")
+      lines = ReadmeRows::SECONDS.map do |title, (question, peer)|
+        row = record.find(title)
+        "| #{question} | #{row.ours} | #{row.peer} | #{peer} |"
       end
-      ["| | measure | measured |", "| --- | --- | --- |", *lines].join("\n") << "\n"
+      ["| | Bytewright | without | |", "| --- | --- | --- | --- |", *lines].join("\n") << "\n"
     end
 
     def newest_record(suite_name)
@@ -112,8 +113,8 @@ module Bench
 
   # The first table of a record, row by row, and on which machine it was made.
   class RecordedRows
-    # A row: its title, what came out, the bar or nil, and whether that was reached.
-    Recorded = Struct.new(:title, :ratio, :bar, :reached) do
+    # A row: its title, what came out on both sides and between them, the bar or nil, and whether that was reached.
+    Recorded = Struct.new(:title, :ours, :peer, :ratio, :bar, :reached) do
       def missed?
         !%w[yes –].include?(reached)
       end
@@ -158,8 +159,8 @@ module Bench
     end
 
     def recorded(line)
-      title, _ours, _peer, ratio, bar, reached = line.delete_prefix("|").split(" | ").map { |cell| cell.delete("|").strip }
-      Recorded.new(title, grouped(ratio), bar == "for scale" ? nil : grouped(bar), reached)
+      title, ours, peer, ratio, bar, reached = line.delete_prefix("|").split(" | ").map { |cell| cell.delete("|").strip }
+      Recorded.new(title, ours, peer, grouped(ratio), bar == "for scale" ? nil : grouped(bar), reached)
     end
 
     # 24946 as 24,946.

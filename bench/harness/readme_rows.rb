@@ -258,50 +258,11 @@ module Bench
       "perl" => PERL, "spark" => SPARK
     }.freeze
 
-    # README's rows: at most five of a product, and among them what we lose. By the name of the suite, with the product.
-    HEADLINES = {
-      "flows" => ["Captures", [
-        row("Ruby, `count_by`: times as fast as a pcaprub and `unpack` loop", "Ruby: count by dst_port / pcaprub + unpack"),
-        row("packets per second against tshark, dpkt, packetfu", "Ruby: count by dst_port / tshark -T fields (rate)",
-            "Ruby: count by dst_port / dpkt (rate)", "Ruby: count by dst_port / packetfu (rate)"),
-        row(".gz to columns: time / `gzip -dc` alone", ".gz to columns, built-in / gzip -dc"),
-        row("plain file to columns: time / reading it and doing nothing", "plain file to columns / read(2) and discard"),
-        row("memory above Ruby's own, 400 MB file", Worst.new("peak memory above Ruby's own:"))
-      ]],
-      "spark" => ["Spark", [
-        row("20 captures, one core: packets, times as fast as dpkt; flows, time / the command",
-            "packets of 20 captures: local[1] / binaryFile and dpkt in mapInPandas",
-            "flows of 20 captures: local[1] / the command, --jobs 1")
-      ]],
-      "tables" => ["Tables", [
-        row("HashTable, short and long records: memory / Hash", "HashTable memory / Hash, A", "HashTable memory / Hash, B"),
-        row("full garbage collection beside it: time / beside a Hash", "GC.start beside HashTable / Hash, A"),
-        row("random get, short and long records: time / Hash", "Ruby: random get / Hash, A", "Ruby: random get / Hash, B"),
-        row("put, unfrozen keys, short and long records: time / Hash", "Ruby: put, unfrozen keys / Hash, A",
-            "Ruby: put, unfrozen keys / Hash, B"),
-        row("table in a file, put: time / redb, / Tokyo Cabinet", "file HashTable, put by put: put / redb, one transaction, B",
-            "Ruby: file HashTable, put / TC .tch, B")
-      ]],
-      "pstore" => ["PStore", [
-        row("100,000 roots, change one: times as fast as PStore", "100 k roots: change one, same length / stock"),
-        row("benchmark of 2011, N = 1,000, 10,000, 100,000: times as fast as PStore", *of_2011(" / stock")),
-        row("a fresh process changes an empty store: time / PStore", "a fresh process changes an empty store / stock")
-      ]],
-      "thrift" => ["Thrift", [
-        row("large and small struct, Binary, `Deserializer`: times as fast as the gem", "Rich, Binary: Deserializer / the gem",
-            "Flat, Binary: Deserializer / the gem"),
-        row("the same, `Serializer`", "Rich, Binary: Serializer / the gem", "Flat, Binary: Serializer / the gem"),
-        row("`pluck` of 3 fields: times as fast as the gem's objects", "Rich, Binary: pluck 3 fields / the gem",
-            "Flat, Binary: pluck 3 fields / the gem"),
-        row("`Thrift.decode`: time / a C extension made for these structs", "Rich, Binary: Thrift.decode / the floor",
-            "Flat, Binary: Thrift.decode / the floor")
-      ]],
-      "io" => ["Reader", [
-        row("records by `read(16)`, `read(64)`: times as fast as `IO#read`", "#{RECORDS} / IO#read"),
-        row("the same: time / CPython, / C with `fread`", "#{RECORDS} / CPython", "#{RECORDS} / C, fread"),
-        row("headers by `u32be`: times as fast as `read(4).unpack1`", "#{HEADERS} / read(4).unpack1, seek"),
-        row("`count_lines`: times as fast as `File.foreach`", "780 k lines, count_lines / File.foreach")
-      ]]
+    # Rows of README in seconds, of one capture: what is asked, and what answers it elsewhere.
+    SECONDS = {
+      "conversations of the .gz / tshark -q -z conv,tcp" => ["every conversation of TCP", "`tshark -q -z conv,tcp`"],
+      "cut UDP in IPv4 from the .gz / gzip -dc, tcpdump -w" => ["the packets that a filter wants, in a file", "`gzip -dc`, `tcpdump -w`"],
+      ".gz to columns, built-in / gzip -dc" => ["12 fields of every packet, as columns", "`gzip -dc`, which only unpacks"]
     }.freeze
   end
 end

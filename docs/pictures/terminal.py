@@ -12,8 +12,8 @@ import sys
 ROOT = pathlib.Path(__file__).parents[2]
 PICTURE = pathlib.Path(__file__).with_suffix(".svg")
 LINES = (
-    "bytewright packets samples/web.pcap.gz --group-by dst_port --sum length --every 200ms --top 5 --plot",
-    "bytewright flows samples/web.pcap.gz --top 3",
+    "bytewright services samples/web.pcap.gz --top 4",
+    "bytewright flows samples/web.pcap.gz --fields src_ip,dst_ip,http_host,rtt,rev_retransmissions,rev_bytes --top 3",
 )
 #: Pixels of a character, and around the text.
 WIDTH, HEIGHT, MARGIN = 7.2, 18, 14

@@ -1,6 +1,6 @@
 # Goal: every Perl example in the documents does what it says.
 # Method: the examples of a document run one after another, in a folder of their own. A statement of one line that a comment
-# `# => value` follows must have this value as its text.
+# `# => value` follows must have this value as its text, or print it.
 use 5.030;
 use warnings;
 
@@ -20,7 +20,7 @@ for my $document (sort(@documents)) {
     my @examples = $text =~ /^```perl\n(.*?)^```/msg or next;
     my ($source, $count) = ("use strict; use warnings; no warnings 'void';\n", 0);
     for my $line (map { split(/^/) } @examples) {
-        $count++ if $line =~ s/^(\S.*);\s+# => (.*)$/main::has_value(scalar($1), q\0$2\0, q\0$1\0);/;
+        $count++ if $line =~ s/^(?:print )?(\S.*);\s+# => (.*)$/main::has_value(scalar($1), q\0$2\0, q\0$1\0);/;
         $source .= $line;
     }
     subtest $document => sub {

@@ -1,7 +1,7 @@
 """Goal: every Python example in the documents does what it says.
 
 Method: the examples of a document are run one after another in a folder with the samples. An expression that a comment
-`# => value` follows must be equal to that value, or have it as its text. Examples for libraries that the oldest environment
+`# => value` follows, or what it prints, must be equal to that value, or have it as its text. Examples for libraries that the oldest environment
 lacks are run in the newest one.
 """
 
@@ -36,8 +36,14 @@ class Checks(ast.NodeTransformer):
             return node
         self.count += 1
         check = ast.parse(f"check({told[1].strip()!r})").body[0]
-        check.value.args.append(node.value)
+        check.value.args.append(printed_by(node.value))
         return ast.copy_location(check, node)
+
+
+def printed_by(expression):
+    """Returns the one thing that the expression prints, or the expression if it prints nothing."""
+    prints = isinstance(expression, ast.Call) and getattr(expression.func, "id", None) == "print"
+    return expression.args[0] if prints else expression
 
 
 def lacks_a_peer(source):

@@ -10,7 +10,7 @@ require_relative "../../bench/harness/readme"
 # Method: the pages are written anew out of bench/records and compared; the titles are looked for in the benches.
 class FiguresTest < Minitest::Test
   def test_readme_has_the_figures_of_the_newest_records
-    assert_page_has_the_figures_of_the_newest_records(Bench::Readme::PATH, ["headlines"])
+    assert_page_has_the_figures_of_the_newest_records(Bench::Readme::PATH, ["seconds"])
   end
 
   def test_the_page_of_benchmarks_has_the_figures_of_the_newest_records
@@ -31,13 +31,12 @@ class FiguresTest < Minitest::Test
 
   def test_every_row_of_the_pages_is_one_that_a_bench_measures
     Bench::ReadmeRows::ALL.each { |suite, table| assert_measured(suite, table.rows) }
-    Bench::ReadmeRows::HEADLINES.each { |suite, (_product, rows)| assert_measured(suite, rows) }
+    assert_measured("flows", Bench::ReadmeRows::SECONDS.keys.map { |title| Bench::ReadmeRows.row(title, title) })
     assert_measured("spark", Bench::ReadmeRows::COSTS.map { |title, sentence| Bench::ReadmeRows.row(sentence, title) })
   end
 
   def test_readme_is_short
-    assert_operator(File.readlines(Bench::Readme::PATH).size, :<=, 180)
-    Bench::ReadmeRows::HEADLINES.each_value { |product, rows| assert_operator(rows.size, :<=, 5, product) }
+    assert_operator(File.readlines(Bench::Readme::PATH).size, :<=, 130)
   end
 
   def test_a_figure_in_a_sentence_is_written_from_its_record
