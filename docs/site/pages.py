@@ -19,6 +19,7 @@ import rust
 ROOT = pathlib.Path(__file__).parents[2]
 #: The pages of the menu. Every other document that a page links to becomes a page, too.
 MENU = {
+    "Tutorials": [f"docs/tutorials/{name}.md" for name in ("command", "python", "ruby", "perl")],
     "Guides": sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs/guides").glob("*.md")),
     "Reference": [
         f"docs/{name}.md"
@@ -110,7 +111,7 @@ def linked(path, text):
 
 def main(folder, rustdoc):
     pages = Pages(folder / "docs")
-    menu = [{"Bytewright": "README.md"}, {"Guides": MENU["Guides"]}, {"Reference": MENU["Reference"]}]
+    menu = [{"Bytewright": "README.md"}, *({title: MENU[title]} for title in ("Tutorials", "Guides", "Reference"))]
     for language, made in apis(rustdoc).items():
         for path, text in made.items():
             text = linked(path, text)
@@ -120,7 +121,7 @@ def main(folder, rustdoc):
     for path in ("README.md", *sum(MENU.values(), [])):
         pages.copy(path)
     rust.copy(rustdoc, folder / "docs/api/rust")
-    configure(folder, [*menu, *({title: MENU[title]} for title in list(MENU)[2:])])
+    configure(folder, [*menu, *({title: MENU[title]} for title in list(MENU)[3:])])
 
 
 def configure(folder, menu):
