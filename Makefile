@@ -19,6 +19,7 @@
 #   make perl-dist    the distribution for Perl, in target/perl
 #   make packages     the source gem, a gem with libraries for the Rubies of RUBY_RELEASES="trixie" and of this machine, the
 #                     wheel, the distribution for Perl, a .deb and a tarball of the command, in pkg/
+#   make release VERSION=0.2.0  all checks and packages of a release, committed; it publishes nothing
 #   make test-packages  what README and docs/ say about installing, word for word, on new roots; takes root and mmdebstrap
 #   make site         the documents and APIs as pages that can be searched without a network, in target/site
 #   make wasm         (test-wasm tests it) a page that reads captures by itself, without an installation or a network: target/wasm/bytewright.html
@@ -67,11 +68,12 @@ PARTS_OF_packages := packages
 PARTS_OF_test-packages := packages
 PARTS_OF_test-spark := all spark
 PARTS_OF_wasm := wasm
+PARTS_OF_release := all packages spark wasm
 PARTS_OF_test-wasm := all wasm
 PARTS_OF_test-all := all spark
 PARTS := $(sort $(foreach goal,$(or $(MAKECMDGOALS),demo),$(or $(PARTS_OF_$(goal)),all)))
 
-.PHONY: demo quick generate lint packages test-packages site test-site wasm test-wasm test test-all test-packed test-rust test-columns test-report test-unsafe test-c test-writers test-install-c install-c wheel test-python test-wheel test-spark perl-dist test-perl test-perl-dist test-ruby test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
+.PHONY: demo quick generate lint packages test-packages release site test-site wasm test-wasm test test-all test-packed test-rust test-columns test-report test-unsafe test-c test-writers test-install-c install-c wheel test-python test-wheel test-spark perl-dist test-perl test-perl-dist test-ruby test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
@@ -248,6 +250,10 @@ packages: $(WHEEL_STAMP) perl-dist
 test-packages: packages
 	packages/test.sh pkg
 	packages/documents.sh pkg
+
+# Runs all checks and makes all packages of a release, and publishes nothing.
+release: setup
+	packages/release.sh $(VERSION)
 
 test-perl: $(BUILT_PERL_STAMP)
 	perl/test.sh $(BUILT)/perl
