@@ -57,7 +57,7 @@ class ReleaseTest < TestCase
   def release(*arguments) = Open3.capture2e("packages/release.sh", *arguments, chdir: @folder)
 
   def git(*arguments)
-    output, status = Open3.capture2("git", "-c", "user.name=a", "-c", "user.email=a@example.org", *arguments, chdir: @folder)
+    output, status = Open3.capture2("git", "-c", "safe.directory=*", "-c", "user.name=a", "-c", "user.email=a@example.org", *arguments, chdir: @folder)
     assert_predicate(status, :success?, arguments.join(" ")) unless arguments.first == "grep"
     output
   end
