@@ -55,8 +55,14 @@ def apis(rustdoc):
     }
 
 
-#: Of pages that have the same words in their headings, a search tells the documents before the APIs.
-BEHIND_DOCUMENTS = "---\nsearch:\n  boost: 0.5\n---\n\n"
+#: Of pages that have the same words in their headings, a search tells what people begin with first, and the APIs last.
+RANKS = {"docs/tutorials/": 3, "docs/guides/": 3, "docs/": 1.5, "bench/": 0.5, "CHANGELOG.md": 0.3, "CONTRIBUTING.md": 0.5}
+RANK_OF_APIS = 0.5
+
+
+def ranked(text, rank):
+    """Puts the rank of a page in a search in front of it."""
+    return f"---\nsearch:\n  boost: {rank}\n---\n\n{text}"
 
 
 class Pages:
@@ -75,7 +81,8 @@ class Pages:
             return
         if path.endswith(".md"):
             text = (ROOT / path).read_text("utf-8")
-            self.write(path, adapted(path, text))
+            rank = next((rank for beginning, rank in RANKS.items() if path.startswith(beginning)), 1)
+            self.write(path, ranked(adapted(path, text), rank))
             self.copy_linked(path, text)
         else:
             (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -115,7 +122,7 @@ def main(folder, rustdoc):
     for language, made in apis(rustdoc).items():
         for path, text in made.items():
             text = linked(path, text)
-            pages.write(path, BEHIND_DOCUMENTS + text)
+            pages.write(path, ranked(text, RANK_OF_APIS))
             pages.copy_linked(path, text)
         menu.append({f"API of {language}": list(made)})
     for path in ("README.md", *sum(MENU.values(), [])):

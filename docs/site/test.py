@@ -27,6 +27,25 @@ LINKS = "[...document.querySelectorAll('a[href], img[src]')].map((element) => el
 SAID = "document.querySelector('.md-search-result__meta').textContent.trim()"
 FOUND = "[...document.querySelectorAll('.md-search-result__link')].map((link) => link.href.replace(/\\?h=[^#]*/, ''))"
 
+#: What people type, and the page that they want.
+SOUGHT = {
+    "getting started": r"tutorials/\w+\.html",
+    "asyncio": r"guides/threads\.html",
+    "thread safe": r"guides/threads\.html",
+    "multiple processes": r"guides/processes\.html",
+    "rails": r"cache\.html",
+    "django": r"cache\.html",
+    "windows": r"guides/install\.html",
+    "macos": r"guides/install\.html",
+    "arm64": r"guides/install\.html",
+    "docker": r"guides/install\.html",
+    "exit codes": r"errors\.html",
+    "filter": r"captures\.html|guides/captures\.html",
+    "ipv6": r"captures\.html|guides/captures\.html|names\.html",
+    "sync": r"tables\.html|options\.html",
+    "timeout": r"guides/processes\.html|options\.html|tables\.html",
+}
+
 
 class Refused(unittest.TestCase):
     @staticmethod
@@ -152,6 +171,14 @@ class Opened(unittest.TestCase):
             ("EntryMerge", "api/rust.bytewright.sums.html#struct.EntryMerge"),
         ):
             self.assertTrue(any(page in link for link in self.found(words)[0]), words)
+
+    def test_a_search_for_what_people_look_for_finds_the_page_among_the_first_three(self):
+        missed = {}
+        for words, page in SOUGHT.items():
+            seen = list(dict.fromkeys(link.partition("#")[0].removeprefix(f"file://{SITE}/docs/") for link in self.found(words)[0]))
+            if not any(re.fullmatch(page, link) for link in seen[:3]):
+                missed[words] = seen[:5]
+        self.assertEqual(missed, {})
 
     def test_a_search_without_a_result_says_so(self):
         self.assertEqual(self.found("qqqxyz"), ([], "No matching documents"))
