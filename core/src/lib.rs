@@ -21,9 +21,8 @@ pub mod batch;
 pub mod bytes;
 pub mod capture;
 pub mod error;
-#[cfg(not(target_family = "wasm"))]
 pub mod export;
-#[cfg(not(target_family = "wasm"))]
+#[cfg_attr(target_family = "wasm", path = "files/no_files.rs")]
 pub mod files;
 pub mod flow;
 #[doc(hidden)]

@@ -114,6 +114,47 @@ class Core(unittest.TestCase):
                 self.assertEqual((sorted(table(found)), told), (sorted(table(printed)), []))
                 self.assertGreater(len(table(found)), 2)
 
+    def cut(self, captures, options, name="cut.pcapng"):
+        """Returns the capture that the command writes."""
+        written = pathlib.Path(self.folder.name, f"command-{name}")
+        subprocess.run([COMMAND, "cut", *captures, *options, "--force", "-o", written], capture_output=True, check=True)
+        return written.read_bytes()
+
+    def test_captures_that_are_written_are_those_of_the_command_byte_for_byte(self):
+        vlan = ROOT / "samples/vlan.pcapng"
+        for name in ("cut.pcap", "cut.pcapng", "cut.pcapng.gz", "cut.pcapng.zst"):
+            for captures, named, options in (
+                ([WEB], ["where=dst_port == 80", "snaplen=96"], ["--where", "dst_port == 80", "--snaplen", "96"]),
+                ([WEB], ["anonymize=key", "payload=cut"], ["--anonymize", "key", "--payload", "cut"]),
+                ([vlan, WEB], [], []),
+            ):
+                with self.subTest(name, named=named):
+                    found, told = core("cut", *captures, named=[f"name={name}", *named])
+                    self.assertEqual(found, self.cut(captures, options, name))
+                    self.assertRegex(told[0], "^packets written: [1-9]")
+
+    def test_addresses_that_are_changed_by_a_key_that_nobody_knows_differ_each_time(self):
+        found = {core("cut", WEB, named=["name=a.pcap", "anonymize=random"])[0] for _ in range(2)}
+        self.assertEqual(len(found), 2)
+
+    def test_damage_of_a_capture_that_is_cut_is_told_and_the_packets_before_it_are_written(self):
+        damaged = self.made("web.pcap.gz", WEB.read_bytes()[:-1000])
+        found, told = core("cut", damaged, ROOT / "samples/vlan.pcapng", named=["name=a.pcapng"])
+        self.assertRegex(told[1], "^damaged: web.pcap.gz: ")
+        self.assertGreater(len(found), 1_000_000)
+
+    def test_a_hundred_captures_are_one_report_and_one_capture_in_little_memory(self):
+        pattern = pathlib.Path(self.folder.name, "part-%n.pcap")
+        subprocess.run([COMMAND, "cut", WEB, "--rotate", "88p", "-o", pattern], capture_output=True, check=True)
+        parts = sorted(pathlib.Path(self.folder.name).glob("part-*.pcap"), key=lambda part: int(part.stem.partition("-")[2]))
+        self.assertEqual(len(parts), 100)
+        found, told = core("report", *parts, MEMORY="1")
+        self.assertEqual(found, report(*parts))
+        self.assertLess(int(told[0].partition(": ")[2]), 200 << 20)
+        found, told = core("cut", *parts, named=["name=a.pcap"], MEMORY="1")
+        self.assertEqual(found, self.cut([WEB], [], "whole.pcap"))
+        self.assertLess(int(told[-1].partition(": ")[2]), 200 << 20)
+
     def test_times_before_now_are_those_of_the_clock(self):
         since, before = (table(core("sums", WEB, named=["by=proto", f"where=ts {sign} -10m"])[0]) for sign in (">=", "<"))
         self.assertEqual(since, before[:1])
@@ -270,6 +311,26 @@ class Page(unittest.TestCase):
         while not (folder / "report.html").exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         self.assertEqual((folder / "report.html").read_bytes(), report(WEB))
+
+    def test_a_capture_is_written_and_saved_and_one_that_cannot_be_is_told(self):
+        folder = pathlib.Path(self.folder.name, "written")
+        folder.mkdir()
+        self.browser.save_in(folder)
+        self.read(WEB)
+        for name, value in (("name", "web.pcapng.zst"), ("where", "dst_port == 80"), ("anonymize", "key")):
+            self.browser.run(f"document.getElementById('{name}').value = '{value}'")
+        self.browser.run("document.getElementById('cut').click()")
+        self.assertEqual(self.ready(), "done")
+        self.assertEqual(self.browser.run("document.getElementById('told').innerText"), "packets written: 1898")
+        written = folder / "web.pcapng.zst"
+        deadline = time.monotonic() + 60
+        while not written.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        named = ["name=web.pcapng.zst", "where=dst_port == 80", "anonymize=key", "payload=zero"]
+        self.assertEqual(written.read_bytes(), core("cut", WEB, named=named)[0])
+        self.browser.run("document.getElementById('name').value = 'web.txt'; document.getElementById('cut').click()")
+        self.assertEqual(self.ready(), "idle")
+        self.assertIn("expected the name of a capture to write", self.browser.run(MESSAGES)[0])
 
     def test_nothing_can_be_sent_and_no_other_script_runs(self):
         asked = []

@@ -1,17 +1,22 @@
-// The core, and the functions that it calls. `lend` is an object with `read(at, len)`, which returns bytes of the present file.
+// The core, and the functions that it calls. `host` is an object with `read(file, at, len)`, which returns bytes of the file that was
+// added as that one, and `write(bytes)`, which takes the next bytes of an answer.
 
 class Core {
-  constructor(lend) {
-    this.lend = lend;
+  constructor(host) {
+    this.host = host;
     // Text of a panic, behind which nothing is called any more.
     this.panic = null;
   }
 
   // Returns a core whose program runs. Of the system it has the clock, and nothing else.
-  static async of(program, lend) {
-    const core = new Core(lend);
+  static async of(program, host) {
+    const core = new Core(host);
     const module = await WebAssembly.compile(program);
-    const imports = { bytewright: { read: (...call) => core.read(...call), take_panic: (...text) => { core.panic = core.text(...text); } } };
+    const imports = { bytewright: {
+      read: (...call) => core.read(...call),
+      write: (from, len) => host.write(core.bytes(from, len).slice()),
+      take_panic: (...text) => { core.panic = core.text(...text); },
+    } };
     // EBADF: there is no file of any number.
     const NOT_THERE = 8;
     for (const { module: name, name: call } of WebAssembly.Module.imports(module)) {
@@ -47,9 +52,9 @@ class Core {
     return 0;
   }
 
-  read(at, into, len) {
+  read(file, at, into, len) {
     try {
-      const bytes = this.lend.read(at, len);
+      const bytes = this.host.read(file, at, len);
       this.bytes(into, bytes.length).set(bytes);
       return bytes.length;
     } catch (refusal) {
@@ -83,9 +88,9 @@ class Core {
     return this.call("add", name, len);
   }
 
-  // Returns the answer as bytes.
+  // Has the answer written, and returns lines that say something of it.
   finish() {
     this.call("finish", "");
-    return this.bytes(this.calls.answer(), this.calls.answer_len()).slice();
+    return this.text(this.calls.answer(), this.calls.answer_len()).split("\n").filter((line) => line !== "");
   }
 }

@@ -9,10 +9,11 @@ let files = [];
 let worker = null;
 let answer = null;
 
-function tell(message) {
+// Adds a line to the list of what went wrong, or to that of what there is to say.
+function tell(message, list = "messages") {
   const item = document.createElement("li");
   item.textContent = message;
-  one("messages").append(item);
+  one(list).append(item);
 }
 
 function stop() {
@@ -33,10 +34,18 @@ function question() {
   return { question: "sums", named };
 }
 
-function read() {
+// Returns the question that writes a capture, in the words of the core.
+function cut() {
+  const options = ["name", "where", "snaplen", "anonymize"].map((name) => [name, one(name).value.trim()]).filter(([, value]) => value !== "");
+  if (one("anonymize").value.trim() !== "") options.push(["payload", one("payload").value]);
+  return { question: "cut", named: options.map((option) => option.join("=")) };
+}
+
+function read(asked) {
   if (files.length === 0) return;
   stop();
   one("messages").replaceChildren();
+  one("told").replaceChildren();
   one("answer").replaceChildren();
   one("save").hidden = true;
   answer = null;
@@ -49,7 +58,7 @@ function read() {
   URL.revokeObjectURL(address);
   worker.onmessage = ({ data }) => take(data);
   worker.onerror = (event) => take({ failure: event.message ?? "the browser starts no worker" });
-  worker.postMessage({ packed: text("program"), files, ...question() });
+  worker.postMessage({ packed: text("program"), files, ...asked });
 }
 
 function take(data) {
@@ -60,17 +69,21 @@ function take(data) {
     tell(data.failure);
     stop();
   }
-  if ("answer" in data) {
-    stop();
-    show(data.question, data.answer);
-  }
+  if ("answer" in data) show(data.question, data.answer, data.told);
 }
 
-function show(kind, bytes) {
-  const shown = new TextDecoder().decode(bytes);
-  const is_report = kind === "report";
-  answer = { bytes, type: is_report ? "text/html" : "text/csv", name: is_report ? "report.html" : "groups.csv" };
-  one("answer").replaceChildren(is_report ? frame(shown) : table(shown));
+const SAVED_AS = { report: "report.html", sums: "groups.csv" };
+
+async function show(kind, content, told) {
+  const asked = worker;
+  const shown = kind === "cut" ? "" : await content.text();
+  // Another question was asked meanwhile, or this one was stopped.
+  if (asked !== worker) return;
+  stop();
+  told.forEach((line) => tell(line, line.startsWith("damaged") ? "messages" : "told"));
+  answer = { content, name: SAVED_AS[kind] ?? one("name").value.trim() };
+  if (kind === "cut") save();
+  else one("answer").replaceChildren(kind === "report" ? frame(shown) : table(shown));
   one("save").hidden = false;
   document.body.dataset.state = "done";
 }
@@ -108,7 +121,7 @@ function table(csv) {
 
 function save() {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([answer.bytes], { type: answer.type }));
+  link.href = URL.createObjectURL(answer.content);
   link.download = answer.name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
@@ -118,13 +131,14 @@ function choose(chosen) {
   if (chosen.length === 0) return;
   files = [...chosen];
   one("chosen").textContent = files.map((file) => file.name).join(", ");
-  read();
+  read(question());
 }
 
 one("files").onchange = (event) => choose(event.target.files);
 one("stop").onclick = () => { stop(); tell("Stopped."); };
 one("save").onclick = save;
-one("question").onsubmit = (event) => { event.preventDefault(); read(); };
+one("cut").onclick = () => read(cut());
+one("question").onsubmit = (event) => { event.preventDefault(); read(question()); };
 const over = (is_over) => (event) => { event.preventDefault(); one("drop").classList.toggle("over", is_over); };
 document.addEventListener("dragover", over(true));
 document.addEventListener("dragleave", over(false));

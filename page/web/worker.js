@@ -1,22 +1,62 @@
 // Reads files with the core, beside the page, which stays free meanwhile.
 
-const PIECE = 4 << 20;
+// Bytes of all files that are in memory.
+const LENT = 4 << 20;
+const PIECE_MIN = 64 << 10;
 
-// Lends a file in pieces, of which the present one is kept.
+// Lends files in pieces, of which each keeps the present one.
 class Lender {
-  constructor(file, progress) {
-    Object.assign(this, { file, progress, begin: 0, piece: new Uint8Array(0) });
+  constructor(files, progress) {
+    const piece = Math.max(Math.floor(LENT / files.length), PIECE_MIN);
+    Object.assign(this, { progress, piece, read_of_all: 0 });
     this.reader = new FileReaderSync();
+    this.files = files.map((file) => ({ file, begin: 0, bytes: new Uint8Array(0), reached: 0 }));
   }
 
-  read(at, len) {
-    if (at < this.begin || at >= this.begin + this.piece.length) {
-      this.begin = at;
-      this.piece = new Uint8Array(this.reader.readAsArrayBuffer(this.file.slice(at, at + PIECE)));
-      this.progress(at);
+  read(number, at, len) {
+    const lent = this.files[number];
+    if (at < lent.begin || at >= lent.begin + lent.bytes.length) {
+      lent.begin = at;
+      lent.bytes = new Uint8Array(this.reader.readAsArrayBuffer(lent.file.slice(at, at + this.piece)));
+      this.reach(lent, at);
     }
-    const from = at - this.begin;
-    return this.piece.subarray(from, from + len);
+    const from = at - lent.begin;
+    return lent.bytes.subarray(from, from + len);
+  }
+
+  reach(lent, at) {
+    this.read_of_all += Math.max(at - lent.reached, 0);
+    lent.reached = Math.max(lent.reached, at);
+    this.progress(this.read_of_all);
+  }
+
+  // Says that a file is not asked for any more.
+  end(number) {
+    this.reach(this.files[number], this.files[number].file.size);
+    this.files[number].bytes = new Uint8Array(0);
+  }
+}
+
+// Keeps an answer as the browser keeps files: not all of it in memory.
+class Answer {
+  constructor() {
+    Object.assign(this, { whole: [], parts: [], len: 0 });
+  }
+
+  write(bytes) {
+    this.parts.push(bytes);
+    this.len += bytes.length;
+    if (this.len >= LENT) this.store();
+  }
+
+  store() {
+    this.whole.push(new Blob(this.parts));
+    Object.assign(this, { parts: [], len: 0 });
+  }
+
+  blob() {
+    this.store();
+    return new Blob(this.whole);
   }
 }
 
@@ -27,13 +67,11 @@ async function unpacked(packed) {
 
 onmessage = async ({ data: { packed, question, named, files } }) => {
   try {
-    const lend = {};
-    const core = await Core.of(await unpacked(packed), { read: (at, len) => lend.file.read(at, len) });
+    const lender = new Lender(files, (read) => postMessage({ read }));
+    const answer = new Answer();
+    const core = await Core.of(await unpacked(packed), { read: (...call) => lender.read(...call), write: (bytes) => answer.write(bytes) });
     core.begin(question, named);
-    let before = 0;
-    for (const file of files) {
-      const already = before;
-      lend.file = new Lender(file, (at) => postMessage({ read: already + at }));
+    for (const [number, file] of files.entries()) {
       try {
         const damage = core.add(file.name, file.size);
         if (damage !== null) postMessage({ damage });
@@ -41,9 +79,10 @@ onmessage = async ({ data: { packed, question, named, files } }) => {
         if (core.panic !== null) throw error;
         postMessage({ error: error.message });
       }
-      before += file.size;
+      if (question !== "cut") lender.end(number);
     }
-    postMessage({ answer: core.finish(), question });
+    const told = core.finish();
+    postMessage({ answer: answer.blob(), told, question });
   } catch (error) {
     postMessage({ failure: error.message });
   }

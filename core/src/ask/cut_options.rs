@@ -210,7 +210,7 @@ fn key_of(text: &str) -> Result<Vec<u8>> {
         "" => Err(Error::new(ErrorKind::Argument, "expected a key, found an empty text")),
         RANDOM_KEY => {
             let mut key = vec![0; 32];
-            let filled = rustix::rand::getrandom(&mut *key, rustix::rand::GetRandomFlags::empty());
+            let filled = getrandom::fill(&mut key);
             filled.map_err(|error| Error::io("read random bytes for the key", &error.into()))?;
             Ok(key)
         }

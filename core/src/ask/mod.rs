@@ -8,13 +8,9 @@ mod call_merge;
 mod call_question;
 mod calls;
 mod count;
-#[cfg(not(target_family = "wasm"))]
 mod cut;
-#[cfg(not(target_family = "wasm"))]
 mod cut_options;
-#[cfg(not(target_family = "wasm"))]
 mod cut_output;
-#[cfg(not(target_family = "wasm"))]
 mod cut_stop;
 mod endpoints;
 mod flow_intervals;
@@ -50,11 +46,8 @@ pub use call_merge::{CallsMerge, merge_calls};
 pub use call_question::{CallOptions, CallQuestion, CallStructOptions};
 pub use calls::CallBatches;
 pub use count::{Counts, count_by};
-#[cfg(not(target_family = "wasm"))]
 pub use cut::{CutTotals, cut};
-#[cfg(not(target_family = "wasm"))]
 pub use cut_options::CutOptions;
-#[cfg(not(target_family = "wasm"))]
 pub use cut_output::CutOutput;
 pub use flow_intervals::{IntervalPart, flows_by_interval};
 #[cfg(not(target_family = "wasm"))]

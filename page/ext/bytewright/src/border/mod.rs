@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 use std::cell::RefCell;
+use std::io::{self, Write};
 
 use bytewright::bytes::Source;
 use bytewright::{Error, ErrorKind, Result};
@@ -14,9 +15,12 @@ use crate::PageQuestion;
 // Functions of the scripts.
 #[link(wasm_import_module = "bytewright")]
 unsafe extern "C" {
-    /// Copies up to `len` bytes of the present file from offset `at` on; answers how many, 0 at the end, -1 where the browser
-    /// refuses.
-    fn read(at: f64, into: *mut u8, len: usize) -> i32;
+    /// Copies up to `len` bytes of a file from offset `at` on; answers how many, 0 at the end, -1 where the browser refuses. Files
+    /// are counted from 0 on, in the order in which they were added.
+    fn read(file: u32, at: f64, into: *mut u8, len: usize) -> i32;
+
+    /// Takes the next bytes of an answer.
+    fn write(from: *const u8, len: usize);
 
     /// Takes the text of a panic, behind which the program ends.
     fn take_panic(text: *const u8, len: usize);
@@ -37,6 +41,8 @@ struct State {
     input: Vec<u8>,
     answer: Vec<u8>,
     question: Option<PageQuestion>,
+    /// Files that were added to the question.
+    files: u32,
 }
 
 thread_local! {
@@ -56,8 +62,9 @@ impl State {
     }
 }
 
-/// File of the page that is read at the moment.
+/// File of the page.
 struct PageFile {
+    file: u32,
     at: u64,
     len: u64,
 }
@@ -68,7 +75,7 @@ impl Source for PageFile {
         let spare = into.spare_capacity_mut();
         let len = limit.min(spare.len());
         // SAFETY: the script writes at most `len` bytes to this memory, which has room for them, and answers how many.
-        let count = unsafe { read(self.at as f64, spare.as_mut_ptr().cast(), len) };
+        let count = unsafe { read(self.file, self.at as f64, spare.as_mut_ptr().cast(), len) };
         let Some(count) = usize::try_from(count).ok().filter(|count| *count <= len) else {
             let message =
                 "cannot read the file: the browser refuses it; it may have been changed or removed";
@@ -100,6 +107,21 @@ impl Source for PageFile {
     }
 }
 
+/// Answer that the scripts take, piece by piece.
+struct PageOutput;
+
+impl Write for PageOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // SAFETY: the script copies the bytes, which are there until it returns.
+        unsafe { write(bytes.as_ptr(), bytes.len()) };
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Hands panics to the scripts.
 #[unsafe(no_mangle)]
 extern "C" fn prepare() {
@@ -127,19 +149,22 @@ extern "C" fn begin() -> u32 {
         let question = PageQuestion::new(words.split('\0'));
         let outcome = question.map(|question| {
             state.question = Some(question);
+            state.files = 0;
             (Status::Done, Vec::new())
         });
         state.end(outcome)
     })
 }
 
-/// Reads the present file, whose name is the input, and whose length is `len`.
+/// Reads the next file, whose name is the input, and whose length is `len`.
 #[unsafe(no_mangle)]
 extern "C" fn add(len: f64) -> u32 {
     STATE.with_borrow_mut(|state| {
         let name = state.text();
+        let file = PageFile { file: state.files, at: 0, len: len as u64 };
+        state.files += 1;
         let outcome = match &mut state.question {
-            Some(question) => question.add(&name, Box::new(PageFile { at: 0, len: len as u64 })),
+            Some(question) => question.add(&name, Box::new(file)),
             None => Err(no_question()),
         };
         let outcome = outcome.map(|damage| match damage {
@@ -150,13 +175,13 @@ extern "C" fn add(len: f64) -> u32 {
     })
 }
 
-/// Ends the question.
+/// Ends the question: the scripts take its answer, and the answer of the call is what there is to say of it, in lines.
 #[unsafe(no_mangle)]
 extern "C" fn finish() -> u32 {
     STATE.with_borrow_mut(|state| {
         let question = state.question.take().ok_or_else(no_question);
-        let outcome = question.and_then(PageQuestion::finish);
-        state.end(outcome.map(|answer| (Status::Done, answer)))
+        let outcome = question.and_then(|question| question.finish(Box::new(PageOutput)));
+        state.end(outcome.map(|told| (Status::Done, told.join("\n").into_bytes())))
     })
 }
 
