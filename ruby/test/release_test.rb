@@ -15,7 +15,7 @@ class ReleaseTest < TestCase
 
     @folder = Dir.mktmpdir
     git("clone", "--quiet", "--shared", ROOT, ".")
-    # What is not committed yet is tried, too.
+    # A script that is not committed yet is tried, too.
     FileUtils.cp(File.join(ROOT, "packages/release.sh"), File.join(@folder, "packages"))
     edit("CHANGELOG.md") { |text| text.sub(/^## \S+, unreleased$/, "## #{NEW}, unreleased") }
     commit

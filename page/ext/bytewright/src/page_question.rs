@@ -204,7 +204,7 @@ mod tests {
         Box::new(feed.source())
     }
 
-    /// What was written.
+    /// Answer that was written.
     #[derive(Clone, Default)]
     struct Kept(Arc<Mutex<Vec<u8>>>);
 
