@@ -474,6 +474,11 @@ typedef struct bw_changes bw_changes;
 typedef struct bw_cursor bw_cursor;
 
 /**
+ * A file of flows in the words of another program, under way over one or more captures. One thread at a time may use it.
+ */
+typedef struct bw_flow_log bw_flow_log;
+
+/**
  * A table file with the flows of many captures. Each capture is in it wholly or not at all, and once. One thread at a time
  * may use it.
  */
@@ -1947,6 +1952,42 @@ enum bw_status bw_flow_store_flows(const struct bw_flow_store *store,
  */
 enum bw_status bw_flow_store_close(struct bw_flow_store *store,
                                    struct bw_error *error);
+
+/**
+ * Begins a file at `path` of the flows of captures, as another program has them: `format` is "zeek" (its conn.log), "zeek-json",
+ * "ecs" (the Elastic Common Schema) or "ipfix". Add captures to it with `bw_capture_log_flows`. The file has its name after
+ * `bw_flow_log_finish`; a named pipe is written as flows end. `options` may be null; `force=true` among its named ones replaces
+ * a file that is a capture, a table or a store, too. Free it with `bw_flow_log_free`.
+ */
+enum bw_status bw_flow_log_create(const char *path,
+                                  const char *format,
+                                  const struct bw_flow_options *options,
+                                  struct bw_flow_log **out,
+                                  struct bw_error *error);
+
+/**
+ * Adds the flows of a capture to a file; captures that are added one after another are one run. A call that was interrupted, or
+ * whose `bw_read` failed, goes on when it is made again with the same capture. Of an interface, it returns after
+ * `bw_capture_stop`. A file whose captures were not all read to their ends is given up; but one with packets of an interface
+ * gets its name with the flows so far.
+ */
+enum bw_status bw_capture_log_flows(const struct bw_capture *capture,
+                                    struct bw_flow_log *log,
+                                    struct bw_error *error);
+
+/**
+ * Gives a file of flows its name; `flows`, which may be null, gets their number. `BW_STATUS_CLOSED` where it was given up or
+ * finished before.
+ */
+enum bw_status bw_flow_log_finish(const struct bw_flow_log *log,
+                                  uint64_t *flows,
+                                  struct bw_error *error);
+
+/**
+ * Frees a file of flows. One that was not finished is given up, and nothing of it is left, unless packets of an interface were
+ * read: it has its name then. Null is allowed.
+ */
+void bw_flow_log_free(struct bw_flow_log *log);
 
 /**
  * Chooses fields of the struct, union or exception `type_name` of an IDL file: a column for each path, such as "time" or

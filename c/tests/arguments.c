@@ -75,6 +75,7 @@ static void texts_of_captures(const char *text) {
   bw_batch *batch = NULL;
   bw_rows *rows = NULL;
   bw_flow_store *store = NULL;
+  bw_flow_log *log = NULL;
   const bw_schema *schema = NULL;
   size_t found;
   const char *place;
@@ -106,6 +107,8 @@ static void texts_of_captures(const char *text) {
   EXPECT_SHORT(bw_schema_find(schema, text, &found, &error));
   EXPECT_SHORT(bw_flow_store_open(text, &store, &error));
   EXPECT_SHORT(bw_flow_store_open_read_only(text, &store, &error));
+  EXPECT_SHORT(bw_flow_log_create(text, "zeek", NULL, &log, &error));
+  EXPECT_SHORT(bw_flow_log_create(WEB, text, NULL, &log, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(capture, &error));
 }
 

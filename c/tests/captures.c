@@ -495,6 +495,137 @@ static void flows_of_captures_are_one_run_and_add_up_in_a_store(const char *fold
   bw_error_clear(&error);
 }
 
+/* Bytes of a file, and none where there is no file. */
+static long length_of(const char *path) {
+  FILE *file = fopen(path, "rb");
+  long length;
+  if (!file) return -1;
+  EXPECT(fseek(file, 0, SEEK_END) == 0 && (length = ftell(file)) >= 0 && fclose(file) == 0);
+  return length;
+}
+
+static bw_flow_log *flow_log_at(const char *path, const char *format, const bw_flow_options *options) {
+  bw_error error = BW_ERROR_INIT;
+  bw_flow_log *log = NULL;
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_log_create(path, format, options, &log, &error));
+  return log;
+}
+
+static void flows_of_captures_are_written_as_another_program_has_them(const char *folder) {
+  const char *where = "where=dst_port == 80", *force = "force=true";
+  bw_error error = BW_ERROR_INIT;
+  bw_flow_options options = BW_FLOW_OPTIONS_INIT;
+  bw_capture *captures[2];
+  bw_flow_log *log;
+  bw_rows *rows = NULL;
+  char path[512], copy[512];
+  uint64_t flows = 0;
+  long length;
+  captures[0] = opened(WEB, NULL), captures[1] = opened(VLAN, NULL);
+  snprintf(path, sizeof path, "%s/conn.log", folder);
+  log = flow_log_at(path, "zeek", NULL);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_log_flows(captures[0], log, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_log_flows(captures[1], log, &error));
+  EXPECT(length_of(path) == -1);
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_log_finish(log, &flows, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_flows(captures, 2, NULL, NULL, &rows, &error));
+  EXPECT(flows == count_of(rows) && (length = length_of(path)) > 50000);
+  EXPECT_STATUS(BW_STATUS_CLOSED, bw_flow_log_finish(log, &flows, &error));
+  EXPECT_STATUS(BW_STATUS_CLOSED, bw_capture_log_flows(captures[0], log, &error));
+  bw_flow_log_free(log);
+
+  /* Given up, the older file stays. */
+  log = flow_log_at(path, "ecs", NULL);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_log_flows(captures[0], log, &error));
+  bw_flow_log_free(log);
+  EXPECT(length_of(path) == length);
+
+  options.named.names = &where, options.named.count = 1;
+  log = flow_log_at(path, "ipfix", &options);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_log_flows(captures[0], log, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_log_finish(log, &flows, &error));
+  EXPECT(flows == 188 && length_of(path) < length);
+  bw_flow_log_free(log);
+
+  /* A capture is replaced with `force` only, and one that is read never. */
+  snprintf(copy, sizeof copy, "%s/copy.pcapng", folder);
+  cut(VLAN, copy, 0);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_flow_log_create(copy, "zeek", &options, &log, &error));
+  EXPECT(strstr(error.message, "found a packet capture") != NULL);
+  options.named.names = &force;
+  log = flow_log_at(copy, "zeek", &options);
+  closed(captures[1]);
+  captures[1] = opened(copy, NULL);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_log_flows(captures[1], log, &error));
+  EXPECT(strstr(error.message, "found one of them") != NULL);
+  EXPECT_STATUS(BW_STATUS_CLOSED, bw_flow_log_finish(log, NULL, &error));
+  bw_flow_log_free(log);
+  EXPECT(length_of(copy) == length_of(VLAN));
+  options.named.names = &where, options.named.count = 1, where = "filter=tcp";
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_flow_log_create(path, "zeek", &options, &log, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_flow_log_create(path, "zek", NULL, &log, &error));
+  EXPECT(strstr(error.message, "did you mean zeek?") != NULL);
+  closed(captures[0]), closed(captures[1]);
+  bw_error_clear(&error);
+}
+
+static bool on_every_third_question(void *context) { return ++*(int *)context % 3 == 0; }
+
+static void a_file_of_flows_goes_on_after_an_interrupt_or_is_given_up(const char *folder) {
+  bw_error error = BW_ERROR_INIT;
+  bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
+  bw_capture *capture, *other = opened(VLAN, NULL);
+  bw_flow_log *log;
+  static uint8_t bytes[4096];
+  FILE *file = fopen("samples/tunnels.pcap", "rb");
+  char path[512], pipe_path[32];
+  int ends[2], questions = 0, round;
+  uint64_t flows = 0;
+  size_t length;
+  EXPECT(file);
+  options.interrupted = on_every_third_question, options.interrupted_context = &questions;
+  snprintf(path, sizeof path, "%s/interrupted.log", folder);
+  for (round = 0; round < 2; round++) {
+    EXPECT(pipe(ends) == 0);
+    snprintf(pipe_path, sizeof pipe_path, "/dev/fd/%d", ends[0]);
+    capture = opened(pipe_path, &options);
+    log = flow_log_at(path, "zeek-json", NULL);
+    rewind(file);
+    length = fread(bytes, 1, sizeof bytes, file);
+    EXPECT(write(ends[1], bytes, length) == (ssize_t)length);
+    EXPECT_STATUS(BW_STATUS_IO, bw_capture_log_flows(capture, log, &error));
+    EXPECT(error.os_error == EINTR && length_of(path) == -1);
+    EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_log_flows(other, log, &error));
+    if (round == 0) {
+      /* Not read to its end, it leaves no file. */
+      EXPECT_STATUS(BW_STATUS_CLOSED, bw_flow_log_finish(log, &flows, &error));
+      EXPECT(length_of(path) == -1);
+      close(ends[1]);
+    } else {
+      while ((length = fread(bytes, 1, sizeof bytes, file)) > 0) EXPECT(write(ends[1], bytes, length) == (ssize_t)length);
+      close(ends[1]);
+      while (bw_capture_log_flows(capture, log, &error) == BW_STATUS_IO) EXPECT(error.os_error == EINTR);
+      EXPECT_STATUS(BW_STATUS_OK, bw_flow_log_finish(log, &flows, &error));
+    }
+    bw_flow_log_free(log);
+    closed(capture);
+    close(ends[0]);
+  }
+  fclose(file);
+  capture = opened("samples/tunnels.pcap", NULL);
+  log = flow_log_at(path, "zeek", NULL);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_log_flows(capture, log, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_log_finish(log, NULL, &error));
+  bw_flow_log_free(log);
+  {
+    bw_rows *rows = NULL;
+    EXPECT_STATUS(BW_STATUS_OK, bw_capture_flows(&capture, 1, NULL, NULL, &rows, &error));
+    EXPECT(flows > 0 && flows == count_of(rows));
+  }
+  closed(capture), closed(other);
+  bw_error_clear(&error);
+}
+
 static void calls_are_those_of_the_service_where_there_is_an_idl(void) {
   const char *names[] = {"method", "outcome", "latency"};
   bw_error error = BW_ERROR_INIT;
@@ -720,7 +851,10 @@ static void null_is_an_error_or_nothing(void) {
   EXPECT(bw_rows_schema(NULL) == NULL && bw_schema_len(NULL) == 0 && bw_batch_rows(NULL) == 0);
   EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(NULL, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_close(NULL, &error));
-  bw_rows_free(NULL), bw_batch_free(NULL), bw_frames_free(NULL);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_flow_log_create(NULL, "zeek", NULL, NULL, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_log_flows(NULL, NULL, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_flow_log_finish(NULL, NULL, &error));
+  bw_rows_free(NULL), bw_batch_free(NULL), bw_frames_free(NULL), bw_flow_log_free(NULL);
   bw_error_clear(&error);
 }
 
@@ -780,6 +914,67 @@ static void packets_of_an_interface_come_until_it_is_stopped(void) {
   closed(capture);
 }
 
+/* Has a call end once a packet was read, and remembers how many were. */
+struct ending {
+  bw_capture *capture;
+  int fd;
+  struct sockaddr_in to;
+  bool stops;
+};
+
+static bool end_after_a_packet(void *context) {
+  struct ending *ending = (struct ending *)context;
+  bw_live_counts counts;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_live_counts(ending->capture, &counts, NULL));
+  if (counts.captured == 0) {
+    EXPECT(sendto(ending->fd, "data", 4, 0, (const struct sockaddr *)&ending->to, sizeof ending->to) == 4);
+    return false;
+  }
+  if (!ending->stops) return true;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_stop(ending->capture, NULL));
+  return false;
+}
+
+static void flows_of_an_interface_are_kept_however_reading_it_ends(const char *folder) {
+  enum { STOPPED, FINISHED, FREED, CLOSED, ENDS };
+  bw_error error = BW_ERROR_INIT;
+  bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
+  struct ending ending;
+  char filter[40], path[512];
+  int end;
+  ending.fd = bound_socket(&ending.to);
+  snprintf(filter, sizeof filter, "udp dst port %d", ntohs(ending.to.sin_port));
+  options.filter = filter;
+  options.interrupted = end_after_a_packet, options.interrupted_context = &ending;
+  for (end = STOPPED; end < ENDS; end++) {
+    bw_flow_log *log;
+    uint64_t flows = 0;
+    if (bw_capture_open_live("lo", NULL, &options, &ending.capture, &error) != BW_STATUS_OK) {
+      fprintf(stderr, "c: gap: nothing was captured: %s\n", error.message);
+      break;
+    }
+    ending.stops = end == STOPPED;
+    snprintf(path, sizeof path, "%s/live%d.log", folder, end);
+    log = flow_log_at(path, "ecs", NULL);
+    EXPECT_STATUS(ending.stops ? BW_STATUS_OK : BW_STATUS_IO, bw_capture_log_flows(ending.capture, log, &error));
+    EXPECT(length_of(path) == -1);
+    if (end == CLOSED) {
+      closed(ending.capture);
+      ending.capture = NULL;
+      EXPECT(length_of(path) > 100);
+    }
+    if (end != FREED) {
+      EXPECT_STATUS(BW_STATUS_OK, bw_flow_log_finish(log, &flows, &error));
+      EXPECT(flows == 1);
+    }
+    bw_flow_log_free(log);
+    EXPECT(length_of(path) > 100);
+    if (ending.capture) closed(ending.capture);
+  }
+  close(ending.fd);
+  bw_error_clear(&error);
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) return 2;
   packets_counts_and_info_agree();
@@ -795,6 +990,9 @@ int main(int argc, char **argv) {
   damage_comes_after_what_is_good_and_again(argv[1]);
   rows_end_before_damage_that_is_kept(argv[1]);
   flows_of_captures_are_one_run_and_add_up_in_a_store(argv[1]);
+  flows_of_captures_are_written_as_another_program_has_them(argv[1]);
+  a_file_of_flows_goes_on_after_an_interrupt_or_is_given_up(argv[1]);
+  flows_of_an_interface_are_kept_however_reading_it_ends(argv[1]);
   calls_are_those_of_the_service_where_there_is_an_idl();
   calls_of_a_service_have_their_arguments_and_results();
   counts_and_calls_are_of_what_meets_a_condition();

@@ -65,7 +65,13 @@ guide() { # guide NUMBER EXPECTED ARGUMENT: the example with that number
 passes guide 1 "green" ""
 passes guide 2 $'user:bob 2\nuser:ada 1' "$work/users.bwt"
 passes guide 3 "1008 packets, 94544 bytes" samples/web.pcap.gz
-[ ! -e "$work/guide4.c" ] || { echo "c: an example in docs/c.md has no test" >&2 && exit 1; }
+guide_in_folder() { # guide_in_folder NUMBER EXPECTED SAMPLE: the same, of an example that leaves a file
+  local sample=$PWD/samples/$3
+  cc -std=c99 "${strict[@]}" "$work/guide$1.c" -L"$out" -Wl,-rpath,"$out" -lbytewright -o "$work/guide" &&
+    [ "$(cd "$work" && ./guide "$sample")" = "$2" ]
+}
+passes guide_in_folder 4 "926 flows" web.pcap.gz
+[ ! -e "$work/guide5.c" ] || { echo "c: an example in docs/c.md has no test" >&2 && exit 1; }
 
 exported() { # exported: only what the map names leaves the library
   [ -z "$(nm -D --defined-only "$out/libbytewright.so" | awk '{ print $3 }' | grep -v '^bw_\|^BYTEWRIGHT_')" ]

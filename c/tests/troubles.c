@@ -942,6 +942,159 @@ static void walk_a_store_that_is_closed(const char *folder) {
   bw_error_clear(&error);
 }
 
+/* Files of flows. */
+
+static bw_flow_log *flow_log_in(const char *folder) {
+  bw_error error = BW_ERROR_INIT;
+  bw_flow_log *log = NULL;
+  char path[PATH_SIZE];
+  path_in(folder, "f.json", path);
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_log_create(path, "ecs", NULL, &log, &error));
+  return log;
+}
+
+static void add_flow_log(const char *folder, uint64_t *answer) {
+  char path[PATH_SIZE], bytes[1000];
+  size_t len;
+  FILE *file;
+  path_in(folder, "f.json", path);
+  file = fopen(path, "rb");
+  EXPECT(file);
+  while ((len = fread(bytes, 1, sizeof bytes, file)) > 0) add_bytes(answer, bytes, len);
+  fclose(file);
+}
+
+static bw_status log_of(bw_flow_log *log, const char *path, bw_error *error) {
+  bw_capture *capture = NULL;
+  bw_status status;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open(path, NULL, &capture, NULL));
+  status = bw_capture_log_flows(capture, log, error);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(capture, NULL));
+  return status;
+}
+
+static uint64_t run_flow_log(const char *folder) {
+  bw_error error = BW_ERROR_INIT;
+  bw_flow_log *log = flow_log_in(folder);
+  uint64_t answer = 0, flows = 0;
+  EXPECT_STATUS(BW_STATUS_OK, log_of(log, CAPTURE, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_log_finish(log, &flows, &error));
+  bw_flow_log_free(log);
+  add_number(&answer, flows);
+  add_flow_log(folder, &answer);
+  return answer;
+}
+
+/* The file of before stays. */
+static bw_status grow_by_flow_log(const char *folder, bw_error *error) {
+  bw_flow_log *log = flow_log_in(folder);
+  bw_status status = BW_STATUS_OK;
+  uint64_t before = 0, after = 0;
+  char path[PATH_SIZE];
+  uint32_t round;
+  add_flow_log(folder, &before);
+  path_in(folder, "grown.pcap", path);
+  for (round = 0; round < 20 && status == BW_STATUS_OK; round++) {
+    write_flows(path, round);
+    status = log_of(log, path, error);
+    EXPECT(unlink(path) == 0);
+  }
+  if (status == BW_STATUS_OK) status = bw_flow_log_finish(log, NULL, error);
+  bw_flow_log_free(log);
+  add_flow_log(folder, &after);
+  EXPECT(before == after);
+  return status;
+}
+
+static void fail_flow_log(const char *folder) {
+  const uint64_t expected = run_flow_log(folder);
+  int round;
+  for (round = 0; round < 10; round++) {
+    bw_error error = BW_ERROR_INIT;
+    struct source source;
+    bw_flow_log *log = flow_log_in(folder);
+    bw_capture *capture;
+    memset(&source, 0, sizeof source);
+    source.fails = true, source.reads = rand() % 90;
+    capture = of_source(&source);
+    EXPECT(bw_capture_log_flows(capture, log, &error) == BW_STATUS_IO && error.os_error == EIO);
+    if (round % 2) {
+      EXPECT_STATUS(BW_STATUS_CLOSED, bw_flow_log_finish(log, NULL, &error));
+    } else {
+      /* The next read does not fail. */
+      source.fails = false;
+      EXPECT_STATUS(BW_STATUS_OK, bw_capture_log_flows(capture, log, &error));
+      EXPECT_STATUS(BW_STATUS_OK, bw_flow_log_finish(log, NULL, &error));
+    }
+    bw_flow_log_free(log);
+    EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(capture, NULL));
+    bw_error_clear(&error);
+    fclose(source.file);
+    expect_same(run_flow_log(folder), expected, "flows behind a source that failed");
+  }
+}
+
+static struct own_log {
+  bw_flow_log *log;
+  FILE *file;
+  bool frees;
+  int refused;
+} own_log;
+
+static int64_t bring_to_own_log(void *context, uint8_t *data, size_t capacity) {
+  bw_error error = BW_ERROR_INIT;
+  EXPECT(context == &own_log);
+  if (own_log.log) {
+    EXPECT_STATUS(BW_STATUS_LOCK, bw_flow_log_finish(own_log.log, NULL, &error));
+    own_log.refused++;
+    if (own_log.frees) bw_flow_log_free(own_log.log), own_log.log = NULL;
+  }
+  bw_error_clear(&error);
+  return (int64_t)fread(data, 1, capacity < 1000 ? capacity : 1000, own_log.file);
+}
+
+/* Its own source cannot finish a file, and frees it when the call returns; no capture is its own output. */
+static void log_flows_into_itself(const char *folder) {
+  bw_error error = BW_ERROR_INIT;
+  const uint64_t expected = run_flow_log(folder);
+  char path[PATH_SIZE];
+  bw_flow_log *log;
+  int round;
+  for (round = 0; round < 2; round++) {
+    bw_capture *capture = NULL;
+    memset(&own_log, 0, sizeof own_log);
+    own_log.frees = round == 1;
+    own_log.file = fopen(CAPTURE, "rb");
+    own_log.log = log = flow_log_in(folder);
+    EXPECT(own_log.file);
+    EXPECT_STATUS(BW_STATUS_OK, bw_capture_open_input("own", bring_to_own_log, &own_log, NULL, &capture, &error));
+    EXPECT_STATUS(BW_STATUS_OK, bw_capture_log_flows(capture, log, &error));
+    EXPECT(own_log.refused > 0);
+    if (!own_log.frees) {
+      EXPECT_STATUS(BW_STATUS_OK, bw_flow_log_finish(log, NULL, &error));
+      bw_flow_log_free(log);
+    }
+    EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(capture, &error));
+    fclose(own_log.file);
+  }
+  path_in(folder, "own.pcap", path);
+  write_flows(path, 1);
+  {
+    const char *force = "force=1";
+    bw_flow_options options = BW_FLOW_OPTIONS_INIT;
+    options.named.names = &force, options.named.count = 1;
+    EXPECT_STATUS(BW_STATUS_OK, bw_flow_log_create(path, "zeek", &options, &log, &error));
+  }
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, log_of(log, path, &error));
+  EXPECT_STATUS(BW_STATUS_CLOSED, bw_flow_log_finish(log, NULL, &error));
+  bw_flow_log_free(log);
+  EXPECT_STATUS(BW_STATUS_OK, log_of(log = flow_log_in(folder), path, &error));
+  bw_flow_log_free(log);
+  EXPECT(unlink(path) == 0);
+  expect_same(run_flow_log(folder), expected, "flows of a capture after it was its own output");
+  bw_error_clear(&error);
+}
+
 /* Readers. */
 
 static bw_status read_all(bw_reader *reader, uint64_t *answer, bw_error *error) {
@@ -1251,15 +1404,15 @@ static const operation OPERATIONS[] = {
   {"walk the flows or calls of a capture", run_flows, NULL, NULL, itself_flows, fail_flows, NULL},
   {"merge flows into a store", run_merge, grow_by_merges, second_store, merge_a_store_into_itself, fail_merge, NULL},
   {"walk a store of flows", run_walk_of_store, NULL, second_store, walk_a_store_that_is_closed, NULL, NO_FUNCTION},
+  {"write what was read to a file", run_flow_log, grow_by_flow_log, NULL, log_flows_into_itself, fail_flow_log, NULL},
   {"read values from a stream", run_reader, NULL, NULL, read_by_own_function, fail_reader, NULL},
   {"read a Thrift message", run_thrift, NULL, NULL, free_fields_below_rows, NULL, NO_FUNCTION},
   {"read a Thrift IDL file", run_idl, NULL, NULL, include_itself, NULL, NO_FUNCTION},
 };
 
-/* Operations that the C interface does not offer: it reads, and has tables and caches; stores hold objects of Ruby's. */
+/* Operations that the C interface does not offer: it reads, writes flows, and has tables and caches; stores hold objects of Ruby's. */
 static const char *const NOT_OFFERED[] = {
-  "run a transaction of a store", "write packets to a capture", "write what was read to a file",
-  "write values to a stream", "write a Thrift message",
+  "run a transaction of a store", "write packets to a capture", "write values to a stream", "write a Thrift message",
 };
 
 /* Troubles. */
@@ -1579,6 +1732,7 @@ static const struct {
   {"walk the flows or calls of a capture", "bw_capture_flows bw_capture_calls "},
   {"merge flows into a store", "bw_flow_store_open bw_capture_merge_flows bw_flow_store_len bw_flow_store_close "},
   {"walk a store of flows", "bw_flow_store_open_read_only bw_flow_store_flows "},
+  {"write what was read to a file", "bw_flow_log_create bw_capture_log_flows bw_flow_log_finish bw_flow_log_free "},
   {"read values from a stream", "bw_reader_open bw_reader_open_with bw_reader_open_input bw_reader_open_input_with bw_reader_unsigned "
                                 "bw_reader_signed bw_reader_float bw_reader_varint "
                                 "bw_reader_read bw_reader_at_end bw_reader_skip bw_reader_seek bw_reader_records bw_reader_rows "

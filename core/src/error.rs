@@ -221,6 +221,13 @@ impl Error {
         self
     }
 
+    /// Says more behind the message.
+    #[must_use]
+    pub(crate) fn saying(mut self, more: impl fmt::Display) -> Self {
+        self.0.message = bounded(format!("{}; {more}", self.0.message), MESSAGE_MAX);
+        self
+    }
+
     /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

@@ -120,14 +120,7 @@ impl Keeps {
 fn kept(file: CutOutput, error: Error) -> Error {
     let name = file.name().to_owned();
     match file.keep() {
-        Ok(true) => {
-            let message = format!("{}; {name} has the packets before that", error.message());
-            let told = Error::new(error.kind(), message);
-            match error.file() {
-                Some(file) => told.in_file(file),
-                None => told,
-            }
-        }
+        Ok(true) => error.saying(format_args!("{name} has the packets before that")),
         Ok(false) => error,
         Err(failure) => failure,
     }

@@ -319,6 +319,36 @@ fn a_file_of_flows_has_those_of_all_captures_once_it_is_finished() {
 }
 
 #[test]
+fn a_file_of_flows_whose_capture_was_not_read_to_its_end_is_given_up() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let named = |name: &str| folder.join(format!("{name}-{}", std::process::id()));
+    let (path, damaged) = (named("given-up.log"), named("damaged.pcapng"));
+    let whole = std::fs::read(sample("vlan.pcapng")).unwrap();
+    std::fs::write(&damaged, &whole[..20_000]).unwrap();
+    std::fs::write(&path, "older").unwrap();
+    let create = |path: &Path| {
+        OpenFlowLog::create(path, FlowFormat::Zeek, FlowQuestion::default(), true).unwrap()
+    };
+    let read = |log: &OpenFlowLog, of: &Path| {
+        let pass = open(of).log_flows(log).unwrap();
+        pass.next(&Blocking).map(|item| assert!(item.is_none())).map_err(|error| error.kind())
+    };
+    let log = create(&path);
+    assert_eq!(read(&log, &sample("web.pcap.gz")), Ok(()));
+    assert!(matches!(read(&log, &damaged), Err(ErrorKind::Truncated { .. })));
+    assert_eq!(log.finish().unwrap_err().kind(), ErrorKind::Closed);
+    let itself = create(&damaged);
+    assert_eq!(read(&itself, &damaged), Err(ErrorKind::Argument));
+    assert_eq!(itself.finish().unwrap_err().kind(), ErrorKind::Closed);
+    drop(log);
+    itself.discard();
+    assert_eq!(std::fs::read(&path).unwrap(), b"older");
+    assert_eq!(std::fs::read(&damaged).unwrap().len(), 20_000);
+    std::fs::remove_file(&path).unwrap();
+    std::fs::remove_file(&damaged).unwrap();
+}
+
+#[test]
 fn a_report_whose_output_cannot_be_is_refused_before_a_capture_is_read() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let copy = folder.join(format!("report-over-{}.pcap.gz", std::process::id()));

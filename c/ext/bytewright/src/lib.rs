@@ -52,6 +52,7 @@ pub mod capture;
 pub mod changes;
 pub mod cursor;
 pub mod error;
+pub mod flow_log;
 pub mod flow_store;
 pub mod frames;
 pub mod host;

@@ -10,9 +10,10 @@ use bytewright::ask::{
 };
 use bytewright::batch::arrow::ArrowArrayStream;
 use bytewright::batch::{Batch, ExportOptions, RowOrigin, Schema};
+use bytewright::export::OutputOptions;
 use bytewright::flow::{FlowField, FlowOptions};
 use bytewright::host::{CaptureSource, FlowTableFile, Item, RowStep, Rows};
-use bytewright::options::{NamedOptions, Settings};
+use bytewright::options::{NamedOptions, OptionSpec, Settings};
 use bytewright::packet::Field;
 use bytewright::rpc::{CallColumn, CallField};
 use bytewright::{Error, ErrorKind, Result};
@@ -105,6 +106,33 @@ impl bw_flow_options {
     /// # Safety
     /// `options` has texts.
     pub(crate) unsafe fn of_core(options: Option<&bw_flow_options>) -> Result<FlowQuestion> {
+        // SAFETY: the caller's promise.
+        unsafe { Self::by_tables(options, &[FlowOptions::OPTIONS, ToldFlows::OPTIONS]) }
+    }
+
+    /// Options of flows that are written to a file, which may have those of an output among the named ones.
+    ///
+    /// # Safety
+    /// `options` has texts.
+    pub(crate) unsafe fn of_log(
+        options: Option<&bw_flow_options>,
+    ) -> Result<(FlowQuestion, OutputOptions)> {
+        let tables = &[FlowOptions::OPTIONS, ToldFlows::OPTIONS, OutputOptions::OPTIONS];
+        let mut output = OutputOptions::default();
+        // SAFETY: the caller's promise.
+        unsafe {
+            let question = Self::by_tables(options, tables)?;
+            named::fill(&mut output, tables, options.map(|options| &options.named))?;
+            Ok((question, output))
+        }
+    }
+
+    /// # Safety
+    /// `options` has texts.
+    unsafe fn by_tables(
+        options: Option<&bw_flow_options>,
+        tables: &'static [&'static [OptionSpec]],
+    ) -> Result<FlowQuestion> {
         let Some(options) = options else { return Ok(FlowQuestion::default()) };
         let mut found = FlowOptions {
             idle_timeout: nanoseconds(options.idle_timeout)?,
@@ -115,7 +143,6 @@ impl bw_flow_options {
             found.max_flows = usize::try_from(options.max_flows).unwrap_or(usize::MAX);
         }
         let mut told = ToldFlows::default();
-        let tables = &[FlowOptions::OPTIONS, ToldFlows::OPTIONS];
         // SAFETY: the caller's promise.
         unsafe {
             named::fill(&mut found, tables, Some(&options.named))?;

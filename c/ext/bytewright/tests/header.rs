@@ -20,7 +20,7 @@ fn header_path() -> PathBuf {
 }
 
 /// Sources of the declarations, in the order of the header.
-const SOURCES: [&str; 28] = [
+const SOURCES: [&str; 29] = [
     "version",
     "error",
     "buffer",
@@ -47,6 +47,7 @@ const SOURCES: [&str; 28] = [
     "rows",
     "frames",
     "flow_store",
+    "flow_log",
     "thrift",
     "reader",
 ];
