@@ -8,7 +8,9 @@ use lib "$FindBin::Bin/lib";
 
 use Bytewright;
 use Kinds;
+use POSIX ();
 use Test::More;
+use Time::HiRes ();
 
 # A UDP packet in Ethernet, and a frame of another kind.
 sub udp {
@@ -168,6 +170,98 @@ subtest "packets of an interface come until it is stopped" => sub {
     is_deeply($live->live_counts, { captured => 1, dropped => 0, dropped_by_interface => 0 });
     is(scalar($capture->live_counts), undef, "a file has no such counts");
     ok(!eval { Bytewright::Capture->live("no such"); 1 } && $@ =~ /there are /, "an interface that there is not: $@");
+};
+
+sub content {
+    my ($file) = @_;
+    open(my $handle, "<:raw", $file) or return undef;
+    local $/;
+    return scalar(<$handle>);
+}
+
+subtest "flows are written as another program has them" => sub {
+    my $into = Kinds::path(".log");
+    is($capture->flows(into => $into, format => "ecs"), 2, "the number of flows");
+    my @lines = split(/\n/, content($into));
+    is(scalar(@lines), 2, "a line for each");
+    like($lines[0], qr/"destination":\{[^}]*"port":53/);
+    is($capture->flows(into => $into, format => "zeek", where => "dst_port == 80"), 1, "of those that meet a condition");
+    like(content($into), qr/^#separator .*\t80\tudp\t/s);
+    my $before = content($into);
+    my $told = sub {
+        my (@options) = @_;
+        ok(!eval { $capture->flows(@options); 1 }, "refused: @options");
+        return $@->kind . ": " . $@->message;
+    };
+    like($told->(into => $into, format => "zek"), qr/^argument: .*did you mean zeek\?/);
+    is($told->(into => $into), "argument: expected into and format together, found only into");
+    is($told->(format => "zeek"), "argument: expected into and format together, found only format");
+    like($told->(into => $into, format => "zeek", fields => ["bytes"]), qr/expected no fields with format/);
+    like($told->(into => $into, format => "zeek", forced => 1), qr/did you mean force\?/);
+    like($told->(into => $path, format => "zeek"), qr/found a packet capture/);
+    like($told->(into => $path, format => "zeek", force => 1), qr/found one of them/, "an input never is replaced");
+    like($told->(into => "/missing/folder/conn.log", format => "zeek"), qr/^io: /);
+    my $damaged = capture_file(map { udp($_, 80) } 1 .. 3);
+    truncate($damaged, (-s $damaged) - 1);
+    ok(!eval { Bytewright::Capture->open($damaged)->flows(into => $into, format => "ecs"); 1 }, "damage");
+    is($@->kind, "truncated");
+    is(content($into), $before, "and the older file stays");
+    is(Bytewright::Capture->open($damaged, damage => "keep")->flows(into => $into, format => "ecs"), 2, "what is before damage");
+    my $closed = Bytewright::Capture->open($path);
+    $closed->close;
+    ok(!eval { $closed->flows(into => $into, format => "ecs"); 1 } && $@->kind eq "closed", "a closed one");
+};
+
+subtest "flows go on after the handler of a signal, and are given up where it dies" => sub {
+    my ($into, $handled, $input) = (Kinds::path(".log"), 0, content($path));
+    my $wait = sub {
+        my ($handler) = @_;
+        my $fifo = Kinds::path(".fifo");
+        POSIX::mkfifo($fifo, 0600) or die;
+        my $child = fork() // die;
+        if (!$child) {
+            open(my $end, ">:raw", $fifo) or POSIX::_exit(1);
+            syswrite($end, substr($input, 0, 100));
+            select(undef, undef, undef, 0.6);
+            syswrite($end, substr($input, 100));
+            POSIX::_exit(0);
+        }
+        my $slow = Bytewright::Capture->open($fifo);
+        local $SIG{ALRM} = $handler;
+        Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), 0.1, 0.1);
+        my $count = eval { $slow->flows(into => $into, format => "ecs") };
+        my $error = $@;
+        Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), 0);
+        undef($slow);
+        waitpid($child, 0);
+        return $count // $error;
+    };
+    is($wait->(sub { die "enough\n" }), "enough\n", "a handler dies");
+    is(content($into), undef, "and there is no file");
+    is($wait->(sub { $handled++ }), 2, "all flows");
+    ok($handled > 0, "beside $handled signals");
+};
+
+subtest "flows of an interface are written until it is stopped, and kept where a handler dies" => sub {
+    require IO::Socket::INET;
+    my $socket = IO::Socket::INET->new(Proto => "udp", LocalAddr => "127.0.0.1", LocalPort => 0);
+    my $filter = "udp dst port " . $socket->sockport;
+    for my $dies (0, 1) {
+        my $live = eval { Bytewright::Capture->live("lo", filter => $filter) };
+        plan(skip_all => "nothing can be captured here: $@") if !$live && $@->kind =~ /^(?:io|missing_library)$/;
+        my $into = Kinds::path(".log");
+        local $SIG{ALRM} = sub {
+            return $socket->send("data", 0, $socket->sockname) if !$live->live_counts->{captured};
+            die "enough\n" if $dies;
+            $live->stop;
+        };
+        Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), 0.1, 0.1);
+        my $count = eval { $live->flows(into => $into, format => "ecs") };
+        my $error = $@;
+        Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), 0);
+        is($count // $error, $dies ? "enough\n" : 1);
+        is(scalar(() = content($into) =~ /\n/g), 1, "the flow is in the file");
+    }
 };
 
 subtest "what cannot be opened or used" => sub {

@@ -127,6 +127,24 @@ PPCODE:
     if (bw_capture_flows(&capture, 1, &fields, &options, &rows, &error)) die_of(aTHX_ &error);
     PUSHs(rows_object(aTHX_ rows, NULL, self, TRUE));
 
+UV
+_log_flows(self, path, format, named)
+    SV *self
+    const char *path
+    const char *format
+    AV *named
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    uint64_t flows = 0;
+    bw_flow_log *log = (open_capture(aTHX_ self), flow_log_of_call(aTHX_ path, format, named));
+    bw_status status;
+    do status = bw_capture_log_flows(open_capture(aTHX_ self), log, &error);
+    while (goes_on(aTHX_ status, &error));
+    if (status || bw_flow_log_finish(log, &flows, &error)) die_of(aTHX_ &error);
+    RETVAL = (UV)flows;
+OUTPUT:
+    RETVAL
+
 void
 _count_by(self, field, named)
     SV *self

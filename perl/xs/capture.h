@@ -18,3 +18,28 @@ static bw_capture *open_capture(pTHX_ SV *self) {
     if (!capture->capture) die_with(aTHX_ "closed", "expected an open capture, found it closed");
     return capture->capture;
 }
+
+/* Files of flows under way. No program has such an object: it frees the file where a handler of a signal dies. */
+
+typedef struct {
+    bw_flow_log *log;
+} FlowLog;
+
+static void free_flow_log(pTHX_ void *handle) {
+    PERL_UNUSED_CONTEXT;
+    bw_flow_log_free(((FlowLog *)handle)->log);
+}
+
+HANDLE_KIND(flow_log)
+
+/* Begins a file, which is freed with the mortal that holds it. */
+static bw_flow_log *flow_log_of_call(pTHX_ const char *path, const char *format, AV *named) {
+    bw_error error = BW_ERROR_INIT;
+    bw_flow_options options = BW_FLOW_OPTIONS_INIT;
+    FlowLog *log;
+    options.named = names_of_array(aTHX_ named);
+    Newxz(log, 1, FlowLog);
+    object(aTHX_ "Bytewright::Capture::FlowLog", &flow_log_kind, log);
+    if (bw_flow_log_create(path, format, &options, &log->log, &error)) die_of(aTHX_ &error);
+    return log->log;
+}

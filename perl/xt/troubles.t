@@ -11,6 +11,7 @@ use if $Config{useithreads}, "threads";
 use Bytewright;
 use Bytewright::ADB;
 use Errno ();
+use File::Copy ();
 use File::Temp qw(tempdir);
 use JSON::PP ();
 use POSIX ();
@@ -43,6 +44,14 @@ sub expect_kind {
     my $found = kind_of($work) // "none";
     expect($found =~ /\A(?:$kind)\z/, "an error of the kind $kind, found $found");
     return;
+}
+
+# The bytes of a file; none where there is no file.
+sub content {
+    my ($path) = @_;
+    open(my $file, "<:raw", $path) or return "";
+    local $/;
+    return scalar(<$file>);
 }
 
 # Operations.
@@ -761,6 +770,42 @@ sub expect_kind {
 }
 
 {
+    package WriteWhatWasReadToAFile;
+    our @ISA = ("Captures");
+
+    sub files { return ("f.json") }
+
+    sub run {
+        my ($self) = @_;
+        my $path = $self->path("f.json");
+        return [$self->{capture}->flows(into => $path, format => "ecs"), main::content($path)];
+    }
+
+    # The file of before stays.
+    sub grow {
+        my ($self) = @_;
+        my $path = $self->path("f.json");
+        my $before = main::content($path);
+        my $grown = Bytewright::Capture->open("$ROOT/samples/web.pcap.gz");
+        return if eval { $grown->flows(into => $path, format => "ecs"); 1 };
+        my $failure = $@;
+        main::expect(main::content($path) eq $before, "the file of before");
+        die $failure;
+    }
+
+    sub itself {
+        my ($self) = @_;
+        my $own = $self->path("f.pcap");
+        File::Copy::copy($CAPTURE, $own) or die;
+        my $before = main::content($own);
+        main::expect_kind("argument", sub { Bytewright::Capture->open($own)->flows(into => $own, format => "zeek", force => 1) });
+        main::expect(main::content($own) eq $before, "a capture as it was");
+        unlink($own) or die;
+        return $self->SUPER::itself;
+    }
+}
+
+{
     package ReadValuesFromAStream;
     our @ISA = ("Operation");
 
@@ -824,6 +869,7 @@ my %OPERATIONS = (
     "read a capture as columns"            => "ReadACaptureAsColumns",
     "sum up a capture"                     => "SumUpACapture",
     "walk the flows or calls of a capture" => "WalkTheFlowsOfACapture",
+    "write what was read to a file"        => "WriteWhatWasReadToAFile",
     "read values from a stream"            => "ReadValuesFromAStream",
 );
 # Operations that Perl does not offer, and why.
@@ -832,7 +878,6 @@ my %NOT_OFFERED = (
     "merge flows into a store"       => "Perl has no stores of flows",
     "walk a store of flows"          => "Perl has no stores of flows",
     "write packets to a capture"     => "Perl has no writers",
-    "write what was read to a file"  => "Perl has no writers",
     "write values to a stream"       => "Perl has no writers",
     "read a Thrift message"          => "Perl has no Thrift",
     "write a Thrift message"         => "Perl has no Thrift",
@@ -1080,6 +1125,7 @@ my %METHODS = (
     "read a capture as columns"            => [qw(Rows->next_columns)],
     "sum up a capture"                     => [qw(Capture->sum Capture->count_by Capture->info Questions->endpoints Questions->index Questions->services)],
     "walk the flows or calls of a capture" => [qw(Capture->flows)],
+    "write what was read to a file"        => [qw(Capture->flows)],
     "read values from a stream"            => [
         "Reader->NUMBER", map { "Reader->$_" } qw(open close read seek skip eof unpack records),
     ],

@@ -4,6 +4,7 @@ use 5.030;
 use warnings;
 
 use Bytewright ();
+use Bytewright::Error;
 use parent qw(Bytewright::Handle Bytewright::Questions);
 use Bytewright::Named;
 use Bytewright::Path;
@@ -53,8 +54,12 @@ sub frame {
 
 sub flows {
     my ($self, %options) = @_;
-    my $fields = delete($options{fields}) // [];
-    return $self->_flows($fields, [Bytewright::Named::texts(%options)]);
+    my ($fields, $into, $format) = delete(@options{qw(fields into format)});
+    return $self->_flows($fields // [], [Bytewright::Named::texts(%options)]) if !defined($into) && !defined($format);
+    Bytewright::Error::_refuse("expected into and format together, found only " . (defined($into) ? "into" : "format"))
+        if !defined($into) || !defined($format);
+    Bytewright::Error::_refuse("expected no fields with format, which has its own, found fields") if defined($fields);
+    return $self->_log_flows(Bytewright::Path::to_write($into), $format, [Bytewright::Named::texts(%options)]);
 }
 
 sub count_by {
@@ -296,6 +301,13 @@ A condition on flows, in the words of the command's --where; others are left out
 =back
 
 =for generated end
+
+    my $count = $capture->flows(into => "conn.log", format => "zeek");
+
+With C<into> and C<format>, the flows are written to that file as another program has them, and their number is returned: C<zeek> (its
+conn.log), C<zeek-json>, C<ecs> (the Elastic Common Schema) or C<ipfix>. The file has its name when it is complete. It replaces a
+capture, a table or a store only with C<< force => 1 >>, and the capture itself never. Of an interface, it has the flows until C<stop>;
+where the handler of a signal dies, or reading fails, those so far are kept. The options are those above and C<force>.
 
 =head2 count_by
 
