@@ -91,19 +91,32 @@ class Capture(OpenFile, Questions, _bytewright.Capture):
         `options` are those of `bytewright.options.PACKETS`: `rows`, `numbers`, and `where`, a condition on packets, as the command's
         --where: 'ts >= "2026-11-21T10:00Z" and port == 443'. Others are left out.
         """
+        _refuse_options(self, options)
         return Rows._packets([self], list(fields), **options)
 
     def batches(self, *fields, **options):
         """Iterates over the packets in batches of columns, of at most so many rows: see `packets`."""
         return self.packets(*fields, **options).batches()
 
-    def flows(self, *fields, **options):
+    def flows(self, *fields, into=None, format=None, **options):
         """The packets summed up by flow, both directions in one, as `Rows`. Iterating gives each `Flow` when it ends.
 
         `options` are those of `bytewright.options.FLOWS`: `idle_timeout` and `active_timeout` are seconds after which a flow
         has ended, without a packet and in any case; `max_flows` bounds the open flows at one time; `where` is a condition on
         flows.
+
+        With `into` and `format`, the flows are written to that file as another program has them, and their number is returned:
+        "zeek" (its conn.log), "zeek-json", "ecs" (the Elastic Common Schema) or "ipfix". The file has its name when it is whole; of
+        an interface, after `stop`, and also when an exception, an interrupt or `close` ends it, with the flows so far. It replaces
+        another capture, a table or a store only with `force`, and this capture never.
+
+        Raises `ArgumentError` where an option belongs to `Capture`.
         """
+        _refuse_options(self, options)
+        if format is None and into is not None:
+            raise ArgumentError("expected format beside into, found none; bytewright.flows(capture, into=...) adds flows up in a file")
+        if format is not None:
+            return _logged([self], into, format, list(fields), options)
         return Rows._flows([self], list(fields), **options)
 
     def calls(self, *fields, **options):
@@ -114,6 +127,7 @@ class Capture(OpenFile, Questions, _bytewright.Capture):
         `where` is a condition on calls, and `method` takes those of one method. With `arguments` as well, behind the columns of the calls
         are `arguments` and `result` of that method, as structs.
         """
+        _refuse_options(self, options)
         return Rows._calls([self], list(fields), **options)
 
     def sum(self, *fields, **options):

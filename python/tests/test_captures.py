@@ -131,6 +131,45 @@ def test_a_file_of_flows_is_asked_for_with_a_path_and_a_format_that_there_is(tmp
     assert not path.exists()
 
 
+def test_flows_of_an_open_capture_are_written_as_those_of_a_path(tmp_path):
+    path, other = tmp_path / "flows", tmp_path / "other"
+    with Capture(WEB, filter="tcp") as capture:
+        for form in ("zeek", "ecs"):
+            count = bytewright.flows(WEB, into=other, format=form, filter="tcp", idle_timeout=1)
+            assert capture.flows(into=path, format=form, idle_timeout=1) == count
+            assert without_clock(path.read_text()) == without_clock(other.read_text())
+        assert capture.flows(into=str(path), format="ipfix", where="dst_port == 80") == len(list(capture.flows(where="dst_port == 80")))
+    assert Capture(io.BytesIO(WEB.read_bytes())).flows(into=path, format="ecs") == 926
+
+
+def test_a_file_of_flows_of_an_open_capture_is_asked_for_with_what_it_needs(tmp_path):
+    path, capture = tmp_path / "flows", Capture(WEB)
+
+    def told(*fields, **options):
+        with pytest.raises(bytewright.ArgumentError) as error:
+            capture.flows(*fields, **options)
+        return str(error.value)
+
+    assert told(into=path).startswith("expected format beside into, found none")
+    assert told(format="zeek") == "expected a path as into, to write flows with format='zeek', found none"
+    assert told("bytes", into=path, format="zeek").startswith("expected no fields with format='zeek'")
+    assert told(into=path, format="zek").endswith("did you mean zeek?")
+    assert told(into=path, format="zeek", filter="tcp").startswith("expected filter where the capture is opened")
+    with pytest.raises(TypeError, match="did you mean force"):
+        capture.flows(into=path, format="zeek", forced=True)
+    capture.close()
+    with pytest.raises(bytewright.ClosedError):
+        capture.flows(into=path, format="zeek")
+    assert not path.exists()
+
+
+def test_an_option_of_opening_is_refused_by_an_open_capture():
+    with Capture(WEB) as capture:
+        for ask in (capture.flows, capture.packets, capture.batches, capture.calls):
+            with pytest.raises(bytewright.ArgumentError, match="expected filter where the capture is opened"):
+                ask(filter="tcp")
+
+
 @pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name)
 def test_packets_are_what_the_command_prints(path):
     names = names_of("packets")

@@ -131,6 +131,39 @@ except KeyboardInterrupt:
     assert found[0] == found[1] >= 5
 
 
+def test_flows_are_written_until_stop_and_kept_whatever_else_ends_them(tmp_path):
+    found = told(f"""
+import os, signal
+path = "{tmp_path}/flows"
+def interrupt(*_):
+    raise TimeoutError
+signal.signal(signal.SIGALRM, interrupt)
+found = []
+for ending in ("stop", "close", "interrupt", "timeout"):
+    open(path, "w").write("older")
+    capture = live()
+    ends = dict(stop=capture.stop, close=capture.close, interrupt=lambda: os.kill(os.getpid(), signal.SIGINT),
+                timeout=lambda: signal.setitimer(signal.ITIMER_REAL, 0.05))
+    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    def work(capture=capture, end=ends[ending], sender=sender):
+        while capture.live_counts()["captured"] < 5:
+            sender.sendto(b"data", ("127.0.0.1", 7))
+            time.sleep(0.01)
+        end()
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        how = capture.flows(into=path, format="ecs")
+    except BaseException as error:
+        how = type(error).__name__
+    worker.join()
+    capture.close()
+    found.append([how, [json.loads(line)["destination"]["port"] for line in open(path)], os.listdir("{tmp_path}")])
+print(json.dumps(found))
+""")
+    assert found == [[how, [7], ["flows"]] for how in (1, "ClosedError", "KeyboardInterrupt", "TimeoutError")]
+
+
 def test_what_is_no_interface_is_told_and_a_file_has_no_counts(tmp_path):
     found = told("""
 try:

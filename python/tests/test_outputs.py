@@ -4,6 +4,9 @@ import gzip
 import os
 import pathlib
 import signal
+import subprocess
+import sys
+import threading
 
 import pytest
 
@@ -17,6 +20,7 @@ WRITERS = {
     "write_to": lambda source, path, **options: Capture(source).write_to(path, **options),
     "to_parquet": lambda source, path, **options: bytewright.packets(source).to_parquet(path, **options),
     "flows": lambda source, path, **options: bytewright.flows(source, into=path, format="zeek", **options),
+    "open_flows": lambda source, path, **options: Capture(source).flows(into=path, format="zeek", **options),
     "report": lambda source, path, **options: bytewright.report(source, into=path, **options),
 }
 
@@ -86,7 +90,7 @@ def raise_error():
     raise ZeroDivisionError
 
 
-@pytest.mark.parametrize(("name", "writer"), [("out.pcap", "write_to"), ("out.pcapng.zst", "write_to"), ("conn.log", "flows")])
+@pytest.mark.parametrize(("name", "writer"), [("out.pcap", "write_to"), ("out.pcapng.zst", "write_to"), ("conn.log", "flows"), ("open.log", "open_flows")])
 def test_a_cut_or_flows_that_are_interrupted_or_whose_source_raises_leave_the_older_file(tmp_path, capture, name, writer):
     path = tmp_path / name
     path.write_text("older")
@@ -117,3 +121,49 @@ def test_an_interrupt_ends_writing_and_leaves_the_older_file(tmp_path, capture, 
         signal.signal(signal.SIGALRM, before)
         os.close(end)
     assert path.read_text() == "older" and sorted(os.listdir(tmp_path)) == ["in.pcap", "in.pipe", "out.pcapng"]
+
+
+def test_flows_of_a_capture_that_another_thread_closes_leave_the_older_file(tmp_path, capture):
+    path = tmp_path / "conn.log"
+    path.write_text("older")
+    asked, closed = threading.Event(), threading.Event()
+    opened = Capture(Ends(capture, lambda: (asked.set(), closed.wait())))
+
+    def close():
+        asked.wait()
+        opened.close()
+        closed.set()
+
+    closer = threading.Thread(target=close)
+    closer.start()
+    with pytest.raises(bytewright.ClosedError):
+        opened.flows(into=path, format="ecs")
+    closer.join()
+    assert path.read_text() == "older"
+
+
+def test_a_child_that_is_forked_while_flows_are_written_leaves_them_to_its_parent(tmp_path, capture):
+    path = tmp_path / "conn.log"
+    path.write_text("older")
+    program = f"""
+import os, sys
+from bytewright import Capture
+children = []
+
+class Source:
+    file = open({str(capture)!r}, "rb")
+
+    def read(self, count):
+        if not children:
+            child = os.fork()
+            if child == 0:
+                # Its objects go at its end, where its call has raised.
+                sys.exit(0 if open({str(path)!r}).read() == "older" else 3)
+            children.append(child)
+        return self.file.read(count)
+
+count = Capture(Source()).flows(into={str(path)!r}, format="ecs")
+print(os.waitstatus_to_exitcode(os.waitpid(children[0], 0)[1]), count == len(open({str(path)!r}).readlines()))
+"""
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, stdout=subprocess.PIPE, text=True, timeout=60)
+    assert run.stdout == "0 True\n" and sorted(os.listdir(tmp_path)) == ["conn.log", "in.pcap"]

@@ -634,6 +634,7 @@ class WriteWhatWasReadToAFile(Captures):
         bytewright.report(CAPTURE, into=paths[1], title="t")
         log = paths[1].with_suffix(".log")
         flows = bytewright.flows(CAPTURE, into=log, format="zeek"), log.stat().st_size > 1000
+        flows += self.capture.flows(into=log, format="ecs"), log.stat().st_size > 1000
         log.unlink()
         written = self.capture.write_to(paths[2])
         index = paths[2].with_suffix(".pcap.bwi")
@@ -657,6 +658,8 @@ class WriteWhatWasReadToAFile(Captures):
                 write(copy)
         with pytest.raises(bytewright.ArgumentError):
             bytewright.flows(copy, into=copy, format="zeek", force=True)
+        with Capture(copy) as capture, pytest.raises(bytewright.ArgumentError):
+            capture.flows(into=copy, format="zeek", force=True)
         assert copy.read_bytes() == CAPTURE.read_bytes()
         copy.unlink()
         super().itself()

@@ -29,6 +29,8 @@ with bytewright.Capture("x.pcap") as capture:
     assert_type(capture, bytewright.Capture)
     for packet in capture:
         assert_type(packet, bytewright.Packet)
+    assert_type(capture.flows(into="conn.log", format="zeek", where="dst_port == 80", force=True), int)
+    assert_type(capture.flows("src_ip", idle_timeout=60), bytewright.Rows[bytewright.Flow])
 with bytewright.Capture.live("eth0") as live:
     assert_type(live, bytewright.Capture)
 with bytewright.CaptureWriter("x.pcap") as writer:

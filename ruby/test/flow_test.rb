@@ -102,6 +102,54 @@ class FlowTest < TestCase
     end
   end
 
+  def test_flows_of_an_open_capture_are_written_as_those_of_a_path
+    with_new_file("flows") do |path|
+      open_capture(WEB, filter: "tcp") do |capture|
+        %i[zeek ecs].each do |format|
+          expected = Bytewright::Capture.flows(WEB, into: path, format: format, filter: "tcp", idle_timeout: 1)
+          lines = lines_of(path)
+          assert_equal(expected, capture.flows(into: Pathname(path), format: format, idle_timeout: 1))
+          assert_equal(lines, lines_of(path))
+        end
+        assert_equal(capture.flows(where: "dst_port == 80").count, capture.flows(into: path, format: "ipfix", where: "dst_port == 80"))
+      end
+      File.open(WEB, "rb") { |io| assert_equal(926, Bytewright::Capture.open(io).flows(into: path, format: :ecs)) }
+    end
+  end
+
+  def test_a_file_of_flows_of_an_open_capture_is_asked_for_with_what_it_needs
+    with_new_file("flows") do |path|
+      capture = open_capture(WEB)
+      told = ->(**options, &block) { assert_raises(ArgumentError) { capture.flows(**options, &block) }.message }
+      assert_equal("expected a block or into:, found both", told.call(into: path, format: :ecs) { nil })
+      assert_match(/expected the file of the flows as into:/, told.call(format: :zeek))
+      assert_match(/expected format: beside into:, found none/, told.call(into: path))
+      assert_match(/did you mean zeek\?/, told.call(into: path, format: :zek))
+      assert_match(/found forced; did you mean force\?/, told.call(into: path, format: :zeek, forced: true))
+      assert_match(/expected filter where the capture is opened/, told.call(into: path, format: :zeek, filter: "tcp"))
+      capture.close
+      assert_raises(Bytewright::ClosedError) { capture.flows(into: path, format: :zeek) }
+      refute_path_exists(path)
+    end
+  end
+
+  def test_an_option_of_opening_is_refused_by_an_open_capture_and_told_where_it_belongs
+    expected = "expected filter where the capture is opened, found it in a call with one that is open"
+    calls = {
+      flows: ->(capture) { capture.flows(filter: "tcp") },
+      endpoints: ->(capture) { capture.endpoints(filter: "tcp") },
+      count_by: ->(capture) { capture.count_by(:proto, filter: "tcp") },
+      sum: ->(capture) { capture.sum(:length, filter: "tcp") },
+      calls: ->(capture) { capture.calls(filter: "tcp").first },
+      each_batch: ->(capture) { capture.each_batch(filter: "tcp").first },
+      write_to: ->(capture) { capture.write_to("/nowhere/a.pcap", filter: "tcp") }
+    }
+    open_capture(VLAN) do |capture|
+      calls.each { |name, call| assert_equal(expected, assert_raises(ArgumentError, name) { call.call(capture) }.message, name) }
+      assert_equal(capture.flows.count, capture.flows(where: nil).count)
+    end
+  end
+
   def test_flows_go_to_a_pipe_as_they_end
     with_new_file("pipe") do |path|
       File.mkfifo(path)

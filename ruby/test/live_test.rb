@@ -90,6 +90,47 @@ class LiveTest < TestCase
     RUBY
   end
 
+  def test_flows_are_written_until_stop_and_kept_whatever_else_ends_them
+    ends = %w[stop close Interrupt Timeout::Error kill]
+    assert_equal("1 Bytewright::ClosedError Interrupt Timeout::Error killed #{[true] * ends.size}", told(<<~RUBY))
+      require "json"
+      require "timeout"
+      require "tmpdir"
+      Thread.report_on_exception = false
+      kept = []
+      Dir.mktmpdir do |folder|
+        #{ends}.each do |ending|
+          capture = live
+          file = File.join(folder, "flows")
+          File.write(file, "older")
+          writer = Thread.new do
+            if ending == "Timeout::Error"
+              Timeout.timeout(0.5) { capture.flows(into: file, format: :ecs) }
+            else
+              print capture.flows(into: file, format: :ecs), " "
+            end
+          rescue Exception => error
+            print error.class, " "
+          end
+          socket = UDPSocket.new
+          (socket.send("data", 0, "127.0.0.1", 7); sleep(0.01)) until capture.live_counts[:captured].positive?
+          case ending
+          when "stop" then capture.stop
+          when "close" then capture.close
+          when "Interrupt" then writer.raise(Interrupt)
+          when "kill" then writer.kill
+          end
+          writer.join
+          print "killed " if ending == "kill"
+          lines = File.readlines(file).map { |line| JSON.parse(line) }
+          kept << (lines.map { |line| line["destination"]["port"] } == [7] && Dir.children(folder) == ["flows"])
+          capture.close
+        end
+      end
+      print kept
+    RUBY
+  end
+
   def test_stop_ends_a_pass_whose_interface_is_not_open_yet
     assert_equal("done", told(<<~RUBY))
       live do |capture|

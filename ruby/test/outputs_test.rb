@@ -11,6 +11,9 @@ class OutputsTest < TestCase
   WRITERS = {
     write_to: ->(source, path, **options) { Bytewright::Capture.open(source) { |capture| capture.write_to(path, **options) } },
     flows: ->(source, path, **options) { Bytewright::Capture.flows(source, into: path, format: :zeek, **options) },
+    open_flows: lambda { |source, path, **options|
+      Bytewright::Capture.open(source) { |capture| capture.flows(into: path, format: :zeek, **options) }
+    },
     report: ->(source, path, **options) { Bytewright::Capture.report(source, into: path, **options) }
   }.freeze
 
@@ -90,7 +93,7 @@ class OutputsTest < TestCase
   def test_a_cut_or_flows_that_are_interrupted_or_whose_source_raises_leave_the_older_file
     in_folder do |folder, input|
       bytes = File.binread(input)
-      outputs = { "out.pcap" => :write_to, "out.pcapng.zst" => :write_to, "conn.log" => :flows }
+      outputs = { "out.pcap" => :write_to, "out.pcapng.zst" => :write_to, "conn.log" => :flows, "open.log" => :open_flows }
       outputs.to_a.product(ENDS.to_a).each do |(name, writer), (error, trouble)|
         path = File.join(folder, name)
         File.write(path, "older")
@@ -102,17 +105,45 @@ class OutputsTest < TestCase
     end
   end
 
-  def test_a_cut_whose_capture_is_closed_by_another_thread_leaves_the_older_file
+  def test_an_output_of_a_capture_that_another_thread_closes_leaves_the_older_file
     in_folder do |folder, input|
       path = File.join(folder, "out.pcap")
       File.write(path, "older")
-      asked, closed = Queue.new, Queue.new
-      source = Ends.new(File.binread(input)) { asked.push(true) && closed.pop }
-      capture = open_capture(source)
-      closer = Thread.new { [asked.pop, capture.close, closed.push(nil)] }
-      assert_raises(Bytewright::ClosedError) { capture.write_to(path) }
-      closer.join
-      assert_equal("older", File.read(path))
+      [->(capture) { capture.write_to(path) }, ->(capture) { capture.flows(into: path, format: :ecs) }].each do |write|
+        asked, closed = Queue.new, Queue.new
+        source = Ends.new(File.binread(input)) { asked.push(true) && closed.pop }
+        capture = open_capture(source)
+        closer = Thread.new { [asked.pop, capture.close, closed.push(nil)] }
+        assert_raises(Bytewright::ClosedError) { write.call(capture) }
+        closer.join
+        assert_equal("older", File.read(path))
+      end
+    end
+  end
+
+  # One child ends at once, and one by the error that its call gets.
+  FORKING = <<~'RUBY'
+    require "bytewright"
+    source, children = File.open(ARGV[0], "rb"), []
+    source.define_singleton_method(:readpartial) do |count|
+      if children.empty?
+        children << fork { exit }
+        child = fork || exit(File.read(ARGV[1]) == "older")
+        children << child
+      end
+      super(count)
+    end
+    count = Bytewright::Capture.open(source) { |capture| capture.flows(into: ARGV[1], format: :ecs) }
+    print children.map { |each| Process.wait2(each).last.exitstatus }, count == File.readlines(ARGV[1]).size
+  RUBY
+
+  def test_a_child_that_is_forked_while_flows_are_written_leaves_them_to_its_parent
+    in_folder do |folder, input|
+      path = File.join(folder, "conn.log")
+      File.write(path, "older")
+      program = [RbConfig.ruby, *$LOAD_PATH.map { |load| "-I#{load}" }, "-e", FORKING, input, path]
+      assert_equal("[0, 0]true", IO.popen(program, &:read))
+      assert_equal(%w[conn.log in.pcap], Dir.children(folder).sort)
     end
   end
 end

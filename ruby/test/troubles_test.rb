@@ -232,12 +232,14 @@ class TroublesTest < TestCase
               File.binwrite(path, File.binread(VLAN))
               Bytewright::Capture.open(path) { |capture| refused { capture.write_to(path) } }
               refused { Bytewright::Capture.flows(path, into: path, format: :zeek, force: true) }
+              Bytewright::Capture.open(path) { |capture| refused { capture.flows(into: path, format: :zeek, force: true) } }
               raise "packets are gone" unless Bytewright::Capture.open(path, &:count) == 316
             }) do |folder|
     path = File.join(folder, "c.#{Process.pid}.#{Thread.current.object_id}.pcapng")
     Bytewright::Capture.open(VLAN) { |capture| capture.write_to(path, force: true) }
     Bytewright::Capture.report(VLAN, into: "#{path}.html")
     flows = Bytewright::Capture.flows(VLAN, into: "#{path}.log", format: :zeek)
+    flows += Bytewright::Capture.open(VLAN) { |capture| capture.flows(into: "#{path}.log", format: :ecs) }
     packets = Bytewright::Capture.open(path) { |capture| capture.index.first[:packets] }
     page = File.read("#{path}.html", encoding: Encoding::UTF_8)
     [packets, flows, Bytewright::Capture.open(path, &:count), page.end_with?("</html>\n")].tap do

@@ -58,13 +58,22 @@ pub trait NamedOptions {
 #[derive(Debug)]
 pub struct Settings {
     tables: &'static [&'static [OptionSpec]],
+    opening: &'static [OptionSpec],
     given: Vec<(&'static OptionSpec, Setting)>,
 }
 
 impl Settings {
     /// No setting yet, of a call with the options of these tables.
     pub const fn of(tables: &'static [&'static [OptionSpec]]) -> Self {
-        Settings { tables, given: Vec::new() }
+        Settings { tables, opening: &[], given: Vec::new() }
+    }
+
+    /// No setting yet, of a call with a capture that is open: the error for one of the options of `opening` says where it belongs.
+    pub const fn of_open(
+        tables: &'static [&'static [OptionSpec]],
+        opening: &'static [OptionSpec],
+    ) -> Self {
+        Settings { tables, opening, given: Vec::new() }
     }
 
     /// The option with that name.
@@ -171,6 +180,12 @@ impl Settings {
     }
 
     fn no_option(&self, name: &str) -> Error {
+        if self.opening.iter().any(|option| option.name == name) {
+            let message = format!(
+                "expected {name} where the capture is opened, found it in a call with one that is open"
+            );
+            return Error::new(ErrorKind::Argument, message);
+        }
         let names: Vec<&str> = self.options().map(|option| option.name).collect();
         unknown_option(name, &names)
     }
@@ -282,6 +297,22 @@ mod tests {
         assert_eq!(
             Settings::of(&[]).option("row").unwrap_err().to_string(),
             "expected no options, found row"
+        );
+    }
+
+    #[test]
+    fn an_option_of_opening_is_refused_with_where_it_belongs() {
+        const OPENING: &[OptionSpec] =
+            &[OptionSpec { name: "way", kind: OptionKind::Text, default: "none", summary: "" }];
+        let settings = Settings::of_open(TABLES, OPENING);
+        assert!(settings.option("fast").is_ok());
+        let message = |name| settings.option(name).unwrap_err().message().to_owned();
+        assert_eq!(
+            message("way"),
+            "expected way where the capture is opened, found it in a call with one that is open"
+        );
+        assert!(
+            message("ways").starts_with("expected an option (fast, rows, wait, mode), found ways")
         );
     }
 

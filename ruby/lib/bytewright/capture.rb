@@ -138,16 +138,23 @@ module Bytewright
 
       # Flows under way, and the options that are left for the captures.
       def flows_and_options(options)
-        [OpenFlows.new(options), options.slice(*Options::CAPTURE.keys)]
+        [OpenFlows.new(options, false), options.slice(*Options::CAPTURE.keys)]
       end
 
       def log_flows(sources, into, format, options)
+        flow_log(into, format, options, false) do |log|
+          options = options.slice(*Options::CAPTURE.keys)
+          sources.each { |source| open(source, **options) { |capture| capture.send(:add_to_flow_log, log) } }
+        end
+      end
+
+      # Yields a file of flows under way, and gives it its name.
+      def flow_log(into, format, options, is_open)
         raise ArgumentError, "expected a path to write flows to, found a FlowStore; leave out format:" if into.is_a?(FlowStore)
 
         into = into.to_path if into.respond_to?(:to_path)
-        log = OpenFlowLog.new(into, format.to_s, options)
-        options = options.slice(*Options::CAPTURE.keys)
-        sources.each { |source| open(source, **options) { |capture| capture.send(:add_to_flow_log, log) } }
+        log = OpenFlowLog.new(into, format.to_s, options, is_open)
+        yield log
         log.finish
       ensure
         log&.discard
@@ -309,13 +316,25 @@ module Bytewright
 
     # Sums up the packets by flow, both directions in one.
     #
-    # @param options those of {Options::FLOWS}: idle_timeout, active_timeout, max_flows and where
+    # With +into+ and +format+, the flows are written to that file as another program has them: +:zeek+ (its conn.log),
+    # +"zeek-json"+, +:ecs+ (the Elastic Common Schema) or +:ipfix+. The file has its name when it is whole; of an interface, after
+    # {#stop}, and also when an exception, an interrupt or {#close} ends it, with the flows so far. It never replaces this capture.
+    #
+    # @param into [String, #to_path, nil] a file
+    # @param format [Symbol, String, nil] the program that is to read the file
+    # @param options those of {Options::FLOWS}: idle_timeout, active_timeout, max_flows and where; with +format+ also force, to
+    #   replace another capture, a table or a store
     # @yieldparam flow [Flow] each flow, when it ends; those that never do, in the order they began
     # @return [Capture, Enumerator] self, or an enumerator of the flows
-    def flows(**options, &block)
+    # @return [Integer] with +into+: the number of flows
+    # @raise [ArgumentError] where an option is one of {Capture.open}
+    def flows(into: nil, format: nil, **options, &block)
+      return write_flows(into, format, options, block) if into || format
+
+      open_flows = OpenFlows.new(options, true)
       return to_enum(:flows, **options) unless block
 
-      add_to(OpenFlows.new(options), true, &block)
+      add_to(open_flows, true, &block)
     end
 
     # Finds the Thrift calls in the capture's TCP connections: Binary and Compact, framed or not, on any port.
@@ -430,6 +449,17 @@ module Bytewright
           flows.each(&block)
         end
       end
+    end
+
+    def write_flows(into, format, options, block)
+      raise ArgumentError, "expected a block or into:, found both" if block
+      raise ArgumentError, "expected the file of the flows as into:, found only their format: #{format.inspect}" unless into
+
+      unless format
+        raise ArgumentError, "expected format: beside into:, found none; Capture.flows(path, into:) adds flows up in a file"
+      end
+
+      self.class.send(:flow_log, into, format, options, true) { |log| add_to_flow_log(log) }
     end
 
     def add_to_flow_log(log)

@@ -21,7 +21,7 @@ use crate::fields::{define_fields, field_named, fields_named};
 use crate::flow::{FlowLogObject, OpenFlows, StoreObject};
 use crate::host::RubyHost;
 use crate::memory_report::{MemoryReport, REPORTED};
-use crate::options::settings;
+use crate::options::{settings, settings_of_open};
 use crate::reading::Reading;
 use crate::report::OpenReport;
 use crate::summary::OpenSummary;
@@ -148,7 +148,7 @@ impl Capture {
         options: RHash,
     ) -> Result<Reading, Error> {
         let fields = fields_named(ruby, fields)?;
-        let settings = settings(ruby, &[PacketOptions::OPTIONS], options)?;
+        let settings = settings_of_open(ruby, &[PacketOptions::OPTIONS], options)?;
         let options = raised(ruby, settings.take())?;
         this.start(ruby, Vec::new(), |session| session.ask(Question::Packets(fields, options)))
     }
@@ -160,7 +160,8 @@ impl Capture {
         options: RHash,
     ) -> Result<Reading, Error> {
         let field = field_named(ruby, field)?;
-        let options = raised(ruby, settings(ruby, &[CountOptions::OPTIONS], options)?.take())?;
+        let settings = settings_of_open(ruby, &[CountOptions::OPTIONS], options)?;
+        let options = raised(ruby, settings.take())?;
         this.start(ruby, Vec::new(), |session| session.ask(Question::Counts(field, options)))
     }
 
@@ -171,7 +172,7 @@ impl Capture {
         sums: Vec<String>,
         options: RHash,
     ) -> Result<Reading, Error> {
-        let settings = settings(ruby, &[SumOptions::OPTIONS], options)?;
+        let settings = settings_of_open(ruby, &[SumOptions::OPTIONS], options)?;
         let options: SumOptions = raised(ruby, settings.take())?;
         let question = raised(ruby, options.question(&sums))?;
         this.start(ruby, Vec::new(), |session| session.ask(question))
@@ -180,7 +181,8 @@ impl Capture {
     /// Packets to a new capture.
     fn read_cut(ruby: &Ruby, this: &Self, path: RString, options: RHash) -> Result<Reading, Error> {
         let path = path_of(path)?;
-        let settings = settings(ruby, &[CutOptions::OPTIONS, OutputOptions::OPTIONS], options)?;
+        let tables = &[CutOptions::OPTIONS, OutputOptions::OPTIONS];
+        let settings = settings_of_open(ruby, tables, options)?;
         let OutputOptions { force, .. } = raised(ruby, settings.take())?;
         let options = raised(ruby, settings.take())?;
         this.start(ruby, Vec::new(), |session| session.cut(path, options, force))
@@ -230,7 +232,7 @@ impl Capture {
 
     /// The Thrift calls, of an IDL file's service where there is one.
     fn read_calls(ruby: &Ruby, this: &Self, options: RHash) -> Result<Reading, Error> {
-        let settings = settings(ruby, &[CallOptions::OPTIONS], options)?;
+        let settings = settings_of_open(ruby, &[CallOptions::OPTIONS], options)?;
         let options: CallOptions = raised(ruby, settings.take())?;
         let question = raised(ruby, options.load())?;
         this.start(ruby, Vec::new(), |session| session.ask(Question::Calls(Vec::new(), question)))

@@ -19,7 +19,7 @@ use crate::border::{bytes_of, lend, lock, path_of};
 use crate::class;
 use crate::error::{damage, raised};
 use crate::host::RubyHost;
-use crate::options::settings;
+use crate::options::{settings, settings_of_open};
 use crate::reading::Reading;
 use crate::record::{Record, define_getters, not_dumped, row_to_hash};
 
@@ -74,10 +74,14 @@ pub(crate) struct OpenFlows {
 }
 
 impl OpenFlows {
-    /// `OpenFlows.new(options)`.
-    fn new(ruby: &Ruby, options: RHash) -> Result<Self, Error> {
+    /// `OpenFlows.new(options, is_open)`: options of captures are among them unless these are open.
+    fn new(ruby: &Ruby, options: RHash, is_open: bool) -> Result<Self, Error> {
         let tables = &[FlowOptions::OPTIONS, ToldFlows::OPTIONS, CaptureOptions::OPTIONS];
-        let question = raised(ruby, FlowQuestion::of(&settings(ruby, tables, options)?))?;
+        let settings = match is_open {
+            true => settings_of_open(ruby, &tables[..2], options)?,
+            false => settings(ruby, tables, options)?,
+        };
+        let question = raised(ruby, FlowQuestion::of(&settings))?;
         let run = Run::new(Question::Flows(Vec::new(), question.clone()));
         Ok(OpenFlows { question, run })
     }
@@ -88,8 +92,14 @@ impl OpenFlows {
 pub(crate) struct FlowLogObject(pub(crate) OpenFlowLog);
 
 impl FlowLogObject {
-    /// `OpenFlowLog.new(path, format, options)`.
-    fn new(ruby: &Ruby, path: RString, format: String, options: RHash) -> Result<Self, Error> {
+    /// `OpenFlowLog.new(path, format, options, is_open)`: options of captures are among them unless these are open.
+    fn new(
+        ruby: &Ruby,
+        path: RString,
+        format: String,
+        options: RHash,
+        is_open: bool,
+    ) -> Result<Self, Error> {
         let path = path_of(path)?;
         let format = raised(ruby, FlowFormat::by_name(&format))?;
         let tables = &[
@@ -98,7 +108,10 @@ impl FlowLogObject {
             OutputOptions::OPTIONS,
             CaptureOptions::OPTIONS,
         ];
-        let settings = settings(ruby, tables, options)?;
+        let settings = match is_open {
+            true => settings_of_open(ruby, &tables[..3], options)?,
+            false => settings(ruby, tables, options)?,
+        };
         let OutputOptions { force, .. } = raised(ruby, settings.take())?;
         let question = raised(ruby, FlowQuestion::of(&settings))?;
         let create = || OpenFlowLog::create(&path, format, question.clone(), force);
@@ -207,10 +220,10 @@ pub(crate) fn init(ruby: &Ruby) -> Result<(), Error> {
     class.const_set("FIELDS", FlowObject::names(ruby))?;
 
     let open_flows = class::define::<OpenFlows>(ruby, "OpenFlows")?;
-    open_flows.define_singleton_method("new", function!(OpenFlows::new, 1))?;
+    open_flows.define_singleton_method("new", function!(OpenFlows::new, 2))?;
 
     let log = class::define::<FlowLogObject>(ruby, "OpenFlowLog")?;
-    log.define_singleton_method("new", function!(FlowLogObject::new, 3))?;
+    log.define_singleton_method("new", function!(FlowLogObject::new, 4))?;
     log.define_method("finish", method!(FlowLogObject::finish, 0))?;
     log.define_method("discard", method!(FlowLogObject::discard, 0))?;
 

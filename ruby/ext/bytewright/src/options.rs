@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use bytewright::options::{OptionKind, OptionSpec, Setting, Settings};
+use bytewright::input::CaptureOptions;
+use bytewright::options::{NamedOptions, OptionKind, OptionSpec, Setting, Settings};
 use magnus::r_hash::ForEach;
 use magnus::{Error, Integer, RArray, RHash, RString, Ruby, Symbol, TryConvert, Value, prelude::*};
 
@@ -14,7 +15,19 @@ pub(crate) type Tables = &'static [&'static [OptionSpec]];
 
 /// The settings that the keywords of a call mean.
 pub(crate) fn settings(ruby: &Ruby, tables: Tables, keywords: RHash) -> Result<Settings, Error> {
-    let mut settings = Settings::of(tables);
+    collected(ruby, Settings::of(tables), keywords)
+}
+
+/// The settings that the keywords of a call with an open capture mean.
+pub(crate) fn settings_of_open(
+    ruby: &Ruby,
+    tables: Tables,
+    keywords: RHash,
+) -> Result<Settings, Error> {
+    collected(ruby, Settings::of_open(tables, CaptureOptions::OPTIONS), keywords)
+}
+
+fn collected(ruby: &Ruby, mut settings: Settings, keywords: RHash) -> Result<Settings, Error> {
     keywords.foreach(|name: Symbol, value: Value| {
         let option = raised(ruby, settings.option(&name.name()?))?;
         if !value.is_nil() {

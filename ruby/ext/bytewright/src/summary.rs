@@ -5,7 +5,7 @@ use magnus::{Error, RHash, Ruby, function, prelude::*};
 
 use crate::class;
 use crate::error::raised;
-use crate::options::settings;
+use crate::options::{settings, settings_of_open};
 
 /// A question under way over one or more captures, one pass after another.
 #[magnus::wrap(class = "Bytewright::OpenSummary", free_immediately, size)]
@@ -15,8 +15,10 @@ impl OpenSummary {
     /// `OpenSummary.new(name, options, is_open)`: options of captures are among them unless these are open.
     fn new(ruby: &Ruby, name: String, options: RHash, is_open: bool) -> Result<Self, Error> {
         let question = raised(ruby, QuestionSpec::named(&name))?;
-        let tables = if is_open { question.own_tables() } else { question.tables };
-        let settings = settings(ruby, tables, options)?;
+        let settings = match is_open {
+            true => settings_of_open(ruby, question.own_tables(), options)?,
+            false => settings(ruby, question.tables, options)?,
+        };
         Ok(OpenSummary(Run::new(raised(ruby, question.question(&settings))?)))
     }
 }
