@@ -9,6 +9,7 @@ use lib "$ENV{BYTEWRIGHT_ROOT}/perl/t/lib";
 use Bytewright;
 use Bytewright::ADB;
 use Cwd qw(getcwd);
+use Digest::SHA ();
 use File::Temp qw(tempdir);
 use JSON::PP ();
 use Kinds;
@@ -153,7 +154,7 @@ sub run_adb_step {
 
 sub run_capture {
     my ($case) = @_;
-    check_keys($case, qw(name capture cut indexed do fields field number by every rows count counts question options raises));
+    check_keys($case, qw(name capture cut indexed do fields field number by every rows count counts question options raises format sha256));
     my $path = "$ENV{BYTEWRIGHT_ROOT}/samples/$case->{capture}";
     $path = cut_copy($path, $case->{cut} // 0) if $case->{cut} || $case->{indexed};
     if ($case->{indexed}) {
@@ -162,6 +163,7 @@ sub run_capture {
         ok(-e "$path.bwi", "an index");
     }
     my $capture = Bytewright::Capture->open($path);
+    return run_written($capture, $case) if $case->{do} eq "write flows";
     if ($case->{do} eq "count_by") {
         my $counts = $capture->count_by($case->{field});
         return is_same([map { [$_->[0], $counts->{ $_->[0] // "" }] } @{ $case->{counts} }], $case->{counts}, "counts");
@@ -183,6 +185,22 @@ sub run_capture {
     });
     is(scalar(@rows), $case->{count}, "rows");
     is_same([@rows[0 .. $#{ $case->{rows} }]], $case->{rows}, "the first of them");
+}
+
+sub run_written {
+    my ($capture, $case) = @_;
+    my ($into, $count) = (Kinds::path(".flows"));
+    fails_as($case->{raises}, sub { $count = $capture->flows(into => $into, format => $case->{format}, %{ $case->{options} // {} }) });
+    return ok(!-e $into, "no file") if $case->{raises};
+    is($count, $case->{count}, "flows");
+    open(my $file, "<:raw", $into) or die "$into: $!";
+    my $bytes = do { local $/; <$file> };
+    # Without the times at which it was written.
+    $bytes =~ s/^#(?:open|close).*\n//mg if $case->{format} ne "ipfix";
+    for (my $place = 0; $case->{format} eq "ipfix" && $place < length($bytes); $place += unpack("n", substr($bytes, $place + 2, 2))) {
+        substr($bytes, $place + 4, 4) = "\0" x 4;
+    }
+    is(Digest::SHA::sha256_hex($bytes), $case->{sha256}, "their bytes");
 }
 
 sub run_records {

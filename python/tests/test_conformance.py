@@ -5,6 +5,7 @@ Method: the cases of `conformance/`, which its README explains. What this runner
 
 import asyncio
 import contextlib
+import hashlib
 import io
 import itertools
 import json
@@ -155,9 +156,12 @@ def refused(step):
 
 @cases("captures")
 def test_captures(case, tmp_path):
-    known = "name capture cut indexed do fields field number rows count counts by every question options raises"
+    known = "name capture cut indexed do fields field number rows count counts by every question options raises format sha256"
     check_keys(case, *known.split())
     path = ROOT / "samples" / case["capture"]
+    if case["do"] == "write flows":
+        compare_written(path, case, tmp_path / "flows")
+        return
     content = path.read_bytes()[: -case["cut"]] if "cut" in case else path.read_bytes()
     source = io.BytesIO(content) if "cut" in case else path
     if "indexed" in case:
@@ -192,6 +196,32 @@ def test_captures(case, tmp_path):
     else:
         assert "raises" not in case
     assert rows[: len(case["rows"])] == case["rows"] and len(rows) == case["count"]
+
+
+def compare_written(path, case, into):
+    """The same file from an open capture and from a path."""
+    content = path.read_bytes()[: -case["cut"]] if "cut" in case else None
+    source = (lambda: io.BytesIO(content)) if content else lambda: path
+    options = {"into": into, "format": case["format"], **case.get("options", {})}
+    for write in (lambda: bytewright.flows(source(), **options), lambda: bytewright.Capture(source()).flows(**options)):
+        if "raises" in case:
+            with pytest.raises(ERRORS[case["raises"]]):
+                write()
+            assert not into.exists()
+        else:
+            assert write() == case["count"]
+            assert hashlib.sha256(settled(into.read_bytes(), case["format"])).hexdigest() == case["sha256"]
+
+
+def settled(content, form):
+    """The bytes of a file of flows without the times at which it was written."""
+    if form != "ipfix":
+        return b"".join(line for line in content.splitlines(keepends=True) if not line.startswith((b"#open", b"#close")))
+    content, place = bytearray(content), 0
+    while place < len(content):
+        content[place + 4 : place + 8] = bytes(4)
+        place += int.from_bytes(content[place + 2 : place + 4], "big")
+    return content
 
 
 def framed(capture, number):

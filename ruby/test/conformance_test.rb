@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "digest"
 require "json"
 require "stringio"
 require_relative "thrift_case"
@@ -152,12 +153,51 @@ class ConformanceTest < TestCase
 
   def run_captures(test)
     check_keys(test, "name", "capture", "cut", "indexed", "do", "fields", "field", "number", "rows", "count", "counts", "by", "every",
-               "question", "options", "raises")
+               "question", "options", "raises", "format", "sha256")
     path = File.join(ROOT, "samples", test.fetch("capture"))
     return run_indexed(path, test) if test["indexed"]
+    return compare_written(path, test) if test.fetch("do") == "write flows"
 
     source = test.key?("cut") ? StringIO.new(File.binread(path)[0...-test["cut"]]) : path
     Bytewright::Capture.open(source) { |capture| compare_capture(capture, test) }
+  end
+
+  # The file is that of the command, and the same from an open capture and from a path.
+  def compare_written(path, test)
+    format, options = test.fetch("format"), test.fetch("options", {})
+    with_new_file("flows") do |into|
+      source = -> { test.key?("cut") ? StringIO.new(File.binread(path)[0...-test["cut"]]) : path }
+      keywords = { into: into, format: format, **options.transform_keys(&:to_sym) }
+      ways = [-> { Bytewright::Capture.flows(source.call, **keywords) }, -> { Bytewright::Capture.open(source.call) { |capture| capture.flows(**keywords) } }]
+      ways.each do |way|
+        count = nil
+        error, = failure { count = way.call }
+        if test.key?("raises")
+          assert_equal(ERRORS.fetch(test["raises"]), error)
+          next refute_path_exists(into)
+        end
+        assert_nil(error)
+        assert_equal([test.fetch("count"), test.fetch("sha256")], [count, Digest::SHA256.hexdigest(settled(File.binread(into), format))])
+        File.unlink(into)
+      end
+      next if test.key?("raises")
+
+      flags = options.flat_map { |name, value| ["--#{name.tr("_", "-")}", value.to_s] }
+      printed = IO.popen(command("flows", path, "--as", format, *flags), "rb", &:read)
+      assert_equal(test["sha256"], Digest::SHA256.hexdigest(settled(printed, format)), "of the command")
+    end
+  end
+
+  # The bytes of a file of flows without the times at which it was written.
+  def settled(bytes, format)
+    return bytes.lines.grep_v(/\A#(open|close)/).join unless format == "ipfix"
+
+    place = 0
+    while place < bytes.bytesize
+      bytes[place + 4, 4] = "\0\0\0\0"
+      place += bytes[place + 2, 2].unpack1("n")
+    end
+    bytes
   end
 
   # The capture in a folder of its own, with its index.
