@@ -53,6 +53,7 @@ BUILT_GEM := $(BUILT)/gems
 BUILT_GEM_STAMP := $(BUILT_GEM)/installed
 BUILT_PERL_STAMP := $(BUILT)/perl/installed/stamp
 BUILT_C := $(CURDIR)/target/test-release/libbytewright_c.a
+BUILT_COMMAND := $(CURDIR)/target/test-release/bytewright
 BENCHES := bench-flows bench-tables bench-pstore bench-thrift bench-io bench-perl bench-python
 GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml \
 	ruby/bytewright.gemspec ruby/ext ruby/lib ruby/ri ruby/exe ruby/sig -type f -not -name '*.so')
@@ -162,7 +163,7 @@ site: $(BUILT_STAMP)
 	python/environment.sh python3 target/site-tools docs/site/tools.txt
 	target/site-tools/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(BUILT)/wheels/*.whl
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps -p bytewright
-	PYTHONDONTWRITEBYTECODE=1 target/site-tools/bin/python docs/site/pages.py target/site-pages target/doc
+	PYTHONDONTWRITEBYTECODE=1 target/site-tools/bin/python docs/site/pages.py target/site-pages target/doc $(BUILT_COMMAND)
 	NO_MKDOCS_2_WARNING=1 PYTHONDONTWRITEBYTECODE=1 target/site-tools/bin/mkdocs build \
 		--config-file target/site-pages/mkdocs.yml --site-dir $(CURDIR)/target/site
 

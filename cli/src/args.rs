@@ -5,6 +5,7 @@ mod cache;
 mod columns;
 mod cut;
 mod habits;
+mod headings;
 mod jobs;
 mod log;
 mod named;
@@ -33,6 +34,7 @@ pub(crate) use cache::{
 pub(crate) use columns::ColumnsArgs;
 pub(crate) use cut::CutArgs;
 pub(crate) use habits::{asking_for_info, explain, filter_among};
+use headings::headed;
 pub(crate) use jobs::Jobs;
 pub(crate) use log::LogArgs;
 use named::NamedArgs;
@@ -134,6 +136,7 @@ pub(crate) enum Command {
 #[derive(Debug, ArgGroup)]
 // Flows of an interface could go on for ever.
 #[command(mut_arg("idle_timeout", |idle| idle.default_value_if("interface", ArgPredicate::IsPresent, "60")))]
+#[command(mut_args(headed))]
 pub(crate) struct FlowsArgs {
     /// Captures; `-` is standard input.
     #[arg(required_unless_present_any = ["from", "interface"], value_name = "FILE")]
@@ -195,6 +198,7 @@ pub(crate) struct FlowsArgs {
 
 /// Print the header fields of each packet.
 #[derive(Debug, ArgGroup)]
+#[command(mut_args(headed))]
 pub(crate) struct PacketsArgs {
     /// Captures; `-` is standard input.
     #[arg(value_name = "FILE")]

@@ -1,6 +1,6 @@
 """Writes the sources of the site for MkDocs: the documents, the APIs of all languages as Markdown, rustdoc's pages, the menu.
 
-Usage: pages.py FOLDER RUSTDOC, the latter the folder where `cargo doc` writes. Documents keep the paths that they have in the
+Usage: pages.py FOLDER RUSTDOC COMMAND: RUSTDOC is the folder where `cargo doc` writes, COMMAND makes the report to try. Documents keep the paths that they have in the
 repository, so that their links lead to the same files. A file that a document links to is written, too. MkDocs refuses links that
 lead nowhere.
 """
@@ -32,6 +32,8 @@ MENU = {
     "Figures": ["docs/benchmarks.md", "docs/compared.md", "docs/spark.md"],
     "Project": ["CHANGELOG.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "STYLE.md"],
 }
+#: The page of `make wasm`.
+READER = ROOT / "target/wasm/bytewright.html"
 PYTHON = ("bytewright", "bytewright.thrift", "bytewright.pstore", "bytewright.polars", "bytewright.spark")
 LINK = re.compile(r"\]\(([^)#:\s]+)")
 FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
@@ -116,9 +118,21 @@ def linked(path, text):
     return "".join(parts)
 
 
-def main(folder, rustdoc):
+def to_try(pages, command):
+    """Writes a page with the report of a sample and, where `make wasm` has made it, the page that reads captures by itself."""
+    report = subprocess.run([command, "report", "samples/web.pcap.gz", "-o", "-"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    pages.write("try/report.html", report)
+    text = "# Try it\n\n- [A report](try/report.html), as `bytewright report` makes it of `samples/web.pcap.gz`: one file, without a network.\n"
+    if READER.is_file():
+        shutil.copy(READER, pages.folder / "try/bytewright.html")
+        text += "- [A page that reads captures by itself](try/bytewright.html): drop yours on it; nothing leaves this machine.\n"
+    pages.write("try.md", text)
+
+
+def main(folder, rustdoc, command):
     pages = Pages(folder / "docs")
-    menu = [{"Bytewright": "README.md"}, *({title: MENU[title]} for title in ("Tutorials", "Guides", "Reference"))]
+    to_try(pages, command)
+    menu = [{"Bytewright": "README.md"}, {"Try it": "try.md"}, *({title: MENU[title]} for title in ("Tutorials", "Guides", "Reference"))]
     for language, made in apis(rustdoc).items():
         for path, text in made.items():
             text = linked(path, text)
@@ -139,6 +153,6 @@ def configure(folder, menu):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: pages.py FOLDER RUSTDOC")
-    main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
+    if len(sys.argv) != 4:
+        sys.exit("usage: pages.py FOLDER RUSTDOC COMMAND")
+    main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]).resolve())

@@ -23,6 +23,8 @@ from browser import Browser, installed
 
 SITE, BROWSER = pathlib.Path(sys.argv[1]).resolve(), installed()
 RUST = SITE / "api/rust"
+#: Pages that are no documents.
+TRIED = SITE / "try"
 LINKS = "[...document.querySelectorAll('a[href], img[src]')].map((element) => element.href ?? element.src)"
 SAID = "document.querySelector('.md-search-result__meta').textContent.trim()"
 FOUND = "[...document.querySelectorAll('.md-search-result__link')].map((link) => link.href.replace(/\\?h=[^#]*/, ''))"
@@ -93,7 +95,7 @@ class Opened(unittest.TestCase):
 
     def test_every_page_opens_and_every_link_leads_to_a_file_and_a_heading(self):
         # rustdoc checks its own pages, which have no article.
-        opened = sorted(page for page in SITE.rglob("*.html") if RUST not in page.parents and page.name != "404.html")
+        opened = sorted(page for page in SITE.rglob("*.html") if not {RUST, TRIED} & {*page.parents} and page.name != "404.html")
         self.assertGreater(len(opened), 110)
         links, ids = set(), {}
         for page in opened:
@@ -115,6 +117,11 @@ class Opened(unittest.TestCase):
         for page in filter(lambda page: page.is_relative_to(SITE / "docs"), opened):
             # GitHub numbers them in another way, so that no link to one would be right in both places.
             self.assertEqual([name for name in ids[page] if re.search(r"^[^_].*_\d+$", name)], [], f"{page}: equal headings")
+
+    def test_a_report_is_there_to_try(self):
+        self.browser.open(SITE / "try/report.html")
+        self.assertIn("web.pcap.gz", self.browser.run("document.body.innerText"))
+        self.assertEqual(self.browser.messages, [])
 
     def test_every_document_is_a_page(self):
         for path in [*pages.ROOT.glob("*.md"), *(pages.ROOT / "docs").rglob("*.md")]:

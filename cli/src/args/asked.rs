@@ -7,6 +7,7 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Args as ArgGroup, Command, Error, FromArgMatches, Subcommand};
 
 use super::columns::ColumnsArgs;
+use super::headings::headed;
 use super::jobs::Jobs;
 use super::named::OptionsOf;
 use super::selection::Selection;
@@ -21,6 +22,7 @@ pub(crate) struct AskedArgs {
 
 /// The captures that are asked, and the form of the answer.
 #[derive(Debug, ArgGroup)]
+#[command(mut_args(headed))]
 pub(crate) struct ReadArgs {
     /// Captures, which are read as one run; `-` is standard input.
     #[arg(required_unless_present = "interface", value_name = "FILE")]

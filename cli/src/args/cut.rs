@@ -7,6 +7,7 @@ use bytewright::export::OutputOptions;
 use clap::Args as ArgGroup;
 
 use super::Selection;
+use super::headings::headed;
 use super::named::NamedArgs;
 
 /// Write packets of captures to a new capture, in the order of their times.
@@ -15,6 +16,7 @@ use super::named::NamedArgs;
 /// holds one link type only. Each capture is read in its own order: a packet with an earlier time
 /// than those before it is written where it stands.
 #[derive(Debug, ArgGroup)]
+#[command(mut_args(headed))]
 pub(crate) struct CutArgs {
     /// Captures; `-` is standard input.
     #[arg(required_unless_present = "interface", value_name = "FILE")]

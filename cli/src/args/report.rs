@@ -6,6 +6,7 @@ use bytewright::export::OutputOptions;
 use bytewright::report::ReportOptions;
 use clap::Args as ArgGroup;
 
+use super::headings::headed;
 use super::named::NamedArgs;
 use super::{Jobs, Selection};
 
@@ -13,6 +14,7 @@ use super::{Jobs, Selection};
 ///
 /// The page needs no network and no other file, and takes at most 500 KB. Several captures are one report.
 #[derive(Debug, ArgGroup)]
+#[command(mut_args(headed))]
 pub(crate) struct ReportArgs {
     /// Captures; `-` is standard input.
     #[arg(required_unless_present = "interface", value_name = "FILE")]

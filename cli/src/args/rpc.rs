@@ -7,6 +7,7 @@ use bytewright::query::Condition;
 use bytewright::rpc::CallField;
 use clap::{Args as ArgGroup, ValueEnum};
 
+use super::headings::headed;
 use super::named::NamedArgs;
 use super::{ColumnsArgs, Format, Jobs, QuestionArgs, Selection, Units};
 
@@ -19,6 +20,7 @@ use super::{ColumnsArgs, Format, Jobs, QuestionArgs, Selection, Units};
 #[command(mut_arg("method", |method| method.conflicts_with_all(["into", "from"])))]
 #[command(mut_arg("service", |service| service.requires("idl")))]
 #[command(mut_arg("include", |include| include.requires("idl")))]
+#[command(mut_args(headed))]
 pub(crate) struct RpcArgs {
     /// Captures; `-` is standard input.
     #[arg(required_unless_present_any = ["from", "interface"], value_name = "FILE")]
