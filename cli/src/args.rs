@@ -21,7 +21,7 @@ use std::path::PathBuf;
 
 use bytewright::ask::CountOptions;
 use bytewright::flow::FlowOptions;
-use bytewright::input::CaptureOptions;
+use bytewright::input::{CaptureOptions, LOADS_LIBPCAP};
 use clap::builder::ArgPredicate;
 use clap::error::ErrorKind;
 use clap::{Args as ArgGroup, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -43,6 +43,7 @@ pub(crate) use report::ReportArgs;
 pub(crate) use rpc::{MethodSize, RpcArgs, slower_than};
 use selection::HashOnly;
 pub(crate) use selection::Selection;
+use selection::help_of_libpcap;
 pub(crate) use store::{StoreCheckArgs, StoreCommand, StoreGetArgs, StoreRootsArgs};
 pub(crate) use table::{
     BackupArgs, ChangesArgs, CheckArgs, CompactArgs, ConvertArgs, DeleteArgs, DumpArgs, GetArgs,
@@ -76,11 +77,21 @@ Examples:
 
 Exit codes: 0 done; 1 bad data, what was read before it is printed; 2 usage.";
 
+/// The examples, and what this build lacks.
+fn after_help() -> String {
+    match LOADS_LIBPCAP {
+        true => EXAMPLES.to_owned(),
+        false => format!(
+            "{EXAMPLES}\n\nThis command is linked statically and loads no libpcap, which --filter, --interface and interfaces need."
+        ),
+    }
+}
+
 /// Header fields, flows and Thrift calls out of packet captures, pcap and pcapng, plain, gzip or zstd;
 /// tables and stores of Ruby objects in files; messages of Thrift.
 #[derive(Debug, Parser)]
 #[command(name = "bytewright", bin_name = "bytewright", no_binary_name = true)]
-#[command(disable_version_flag = true, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(disable_version_flag = true, arg_required_else_help = true, after_help = after_help())]
 pub(crate) struct Args {
     /// Print the version, and the libraries in use.
     #[arg(short = 'V', long)]
@@ -261,6 +272,7 @@ pub(crate) struct InfoArgs {
 
 /// List the network interfaces that packets can be captured from, for --interface.
 #[derive(Debug, ArgGroup)]
+#[command(about = help_of_libpcap("List the network interfaces that packets can be captured from, for --interface"))]
 pub(crate) struct InterfacesArgs {
     #[command(flatten)]
     pub(crate) format: Format,

@@ -3,7 +3,7 @@
 use std::io;
 
 use bytewright::bytes::InflateBackend;
-use bytewright::input::libpcap_version;
+use bytewright::input::{LOADS_LIBPCAP, libpcap_version};
 
 use crate::session::Session;
 
@@ -16,6 +16,9 @@ pub(crate) fn print(session: &mut Session) -> io::Result<()> {
     });
     output.line(&match libpcap_version() {
         Some(version) => format!("filters: {version}"),
+        None if !LOADS_LIBPCAP => {
+            "filters: none, because this command is linked statically and loads no libpcap".into()
+        }
         None => {
             "filters: libpcap is absent; on Debian and Ubuntu, apt-get install libpcap0.8".into()
         }

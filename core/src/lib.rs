@@ -13,8 +13,12 @@
 //!
 //! For WebAssembly, where there are no threads, no libraries and no files that are kept, the modules above these are left out.
 
-// Items that only those modules use stay, so that all systems compile one source.
-#![cfg_attr(target_family = "wasm", allow(dead_code, unused_imports))]
+// Items that only those modules use stay, so that all systems compile one source; so do those of libraries that a program does not
+// load.
+#![cfg_attr(
+    any(target_family = "wasm", target_feature = "crt-static"),
+    allow(dead_code, unused_imports)
+)]
 
 pub mod ask;
 pub mod batch;

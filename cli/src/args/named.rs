@@ -14,6 +14,8 @@ use clap::builder::{PathBufValueParser, TypedValueParser, ValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, ValueHint};
 
+use super::selection::help_of_libpcap;
+
 /// Options of a table that are arguments, all of them by default, and what the command adds to each.
 pub(crate) trait Choice {
     fn choose(argument: Arg) -> Option<Arg> {
@@ -117,6 +119,7 @@ fn helped(option: &'static OptionSpec, argument: Arg) -> Arg {
         _ if !argument.get_default_values().is_empty() => option.summary.to_owned(),
         (_, default) => format!("{} [default: {default}]", option.summary),
     };
+    let help = if option.name == "filter" { help_of_libpcap(&help) } else { help };
     argument.help(help)
 }
 

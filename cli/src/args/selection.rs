@@ -1,10 +1,24 @@
 //! The packets that are read: of captures, or of an interface in their place.
 
-use bytewright::input::{CaptureOptions, LiveOptions};
+use bytewright::input::{CaptureOptions, LOADS_LIBPCAP, LiveOptions};
 use bytewright::packet::NetworkLabels;
 use clap::{Arg, Args as ArgGroup};
 
 use super::named::{Choice, NamedArgs};
+
+/// Help of `--interface`.
+const INTERFACE: &str = "Take packets from this network interface as they come, instead of from captures, until Ctrl-C. May be given \
+    for several; `bytewright interfaces` lists them";
+
+/// Help of what needs libpcap, which says so where this command cannot have it.
+pub(super) fn help_of_libpcap(help: &str) -> String {
+    match LOADS_LIBPCAP {
+        true => help.to_owned(),
+        false => {
+            format!("{help} (this command cannot: it is linked statically and loads no libpcap)")
+        }
+    }
+}
 
 /// Packets, and their headers.
 #[derive(Debug, ArgGroup)]
@@ -12,9 +26,8 @@ pub(crate) struct Selection {
     #[command(flatten)]
     pub(crate) captures: NamedArgs<CaptureOptions>,
 
-    /// Take packets from this network interface as they come, instead of from captures, until Ctrl-C. May be given for
-    /// several; `bytewright interfaces` lists them.
-    #[arg(long, value_name = "NAME", conflicts_with = "files")]
+    /// Network interfaces to take packets from.
+    #[arg(long, value_name = "NAME", conflicts_with = "files", help = help_of_libpcap(INTERFACE))]
     interface: Vec<String>,
 
     #[command(flatten)]

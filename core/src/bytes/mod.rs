@@ -16,7 +16,7 @@ mod file_hash;
 mod gzip;
 mod inflate;
 mod input;
-#[cfg_attr(target_family = "wasm", path = "no_isal.rs")]
+#[cfg_attr(any(target_family = "wasm", target_feature = "crt-static"), path = "no_isal.rs")]
 mod isal;
 mod lines;
 mod members;

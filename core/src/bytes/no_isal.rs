@@ -1,4 +1,4 @@
-//! Place of `isal.rs` on systems that load no libraries: zlib-rs, which is built in, inflates there.
+//! Place of `isal.rs` where no libraries are loaded: zlib-rs, which is built in, inflates there.
 
 use std::convert::Infallible;
 

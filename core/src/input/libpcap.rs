@@ -20,6 +20,9 @@ use crate::{Error, ErrorKind, Result};
 const LIBRARY_NAMES: [&str; 4] =
     ["libpcap.so.1", "libpcap.so.0.8", "libpcap.so", "libpcap.A.dylib"];
 
+/// True if filters and interfaces are there wherever the system has libpcap: this program loads libraries.
+pub const LOADS_LIBPCAP: bool = true;
+
 /// Filters are told that frames are never cut short of this, like tcpdump's.
 const SNAPLEN: c_int = 262_144;
 

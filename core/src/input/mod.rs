@@ -6,13 +6,13 @@ mod blocks;
 mod capture_options;
 mod content;
 mod damage_policy;
-#[cfg_attr(target_family = "wasm", path = "no_device.rs")]
+#[cfg_attr(any(target_family = "wasm", target_feature = "crt-static"), path = "no_device.rs")]
 mod device;
 mod filter;
 mod index;
 mod indexed;
 mod interfaces;
-#[cfg_attr(target_family = "wasm", path = "no_libpcap.rs")]
+#[cfg_attr(any(target_family = "wasm", target_feature = "crt-static"), path = "no_libpcap.rs")]
 mod libpcap;
 mod live;
 mod live_interface;
@@ -34,6 +34,7 @@ pub(crate) use damage_policy::{damage_of, end_of};
 pub use device::live_interfaces;
 pub use filter::Filter;
 pub use index::{CaptureIndex, IndexState, IndexUse, WantedRecords};
+pub use libpcap::LOADS_LIBPCAP;
 pub use libpcap::version as libpcap_version;
 pub use live::LiveCounts;
 pub use live_interface::LiveInterface;

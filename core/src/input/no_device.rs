@@ -1,4 +1,4 @@
-//! Place of `device.rs` on systems whose network interfaces cannot be opened.
+//! Place of `device.rs` where network interfaces cannot be opened.
 
 use std::convert::Infallible;
 use std::os::fd::BorrowedFd;
@@ -19,7 +19,7 @@ pub(super) struct Statistics {
     pub(super) dropped_by_interface: u32,
 }
 
-/// Returns the error of a system without interfaces.
+/// Returns the error of what opens no interfaces.
 ///
 /// # Errors
 /// `MissingLibrary`.

@@ -137,7 +137,8 @@ pub(super) fn sleep_while(word: &AtomicU64, low: u32, timeout: Duration) -> bool
     #[cfg(test)]
     SYSTEM_CALLS.set(SYSTEM_CALLS.get() + 1);
     let time = libc::timespec {
-        tv_sec: timeout.as_secs().try_into().unwrap_or(libc::time_t::MAX),
+        // 68 years, because the type has no name that all systems keep.
+        tv_sec: timeout.as_secs().try_into().unwrap_or(i32::MAX.into()),
         tv_nsec: timeout.subsec_nanos() as _,
     };
     // SAFETY: the half is four aligned bytes of a word that is borrowed, which the system compares and nothing more; the
