@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Packs the platform gem: packages/platform_gem.rb OUT LIBRARIES, where LIBRARIES has 3.1/bytewright.so and so on.
+# Packs the platform gem: packages/platform_gem.rb OUT LIBRARIES [PAPERS], where LIBRARIES has 3.1/bytewright.so and so on, and
+# PAPERS the files that tell what is linked into them (packages/licenses.py), for the root of the gem.
 
 require "fileutils"
 require "rubygems/package"
@@ -12,9 +13,10 @@ class PlatformGem
   # has no shorter way to say so. No minor version has had that many.
   PATCHES_MAX = 30
 
-  def initialize(source, libraries)
+  def initialize(source, libraries, papers)
     @spec = source
     @libraries = libraries
+    @papers = papers
     @minors = Dir.children(libraries).sort_by { |minor| Gem::Version.new(minor) }
   end
 
@@ -22,7 +24,7 @@ class PlatformGem
     Dir.mktmpdir do |stage|
       @spec.platform = Gem::Platform.new("#{Gem::Platform.local.cpu}-#{Gem::Platform.local.os}")
       @spec.extensions.clear
-      @spec.files = @spec.files.reject { |file| file.match?(%r{\A(?:Cargo\.|core/|cli/|ruby/ext/)}) } + libraries(stage)
+      @spec.files = @spec.files.reject { |file| file.match?(%r{\A(?:Cargo\.|core/|cli/|samples/|ruby/ext/)}) } + libraries(stage) + papers(stage)
       @spec.required_ruby_version = Gem::Requirement.new(*requirements)
       @spec.files.each { |file| copy(file, stage) }
       Dir.chdir(stage) { FileUtils.mv(Gem::Package.build(@spec), out) }
@@ -52,6 +54,12 @@ class PlatformGem
     end
   end
 
+  def papers(stage)
+    return [] unless @papers
+
+    Dir.children(@papers).sort.each { |file| FileUtils.cp(File.join(@papers, file), stage) }
+  end
+
   def copy(file, stage)
     target = File.join(stage, file)
     return if File.exist?(target)
@@ -61,7 +69,7 @@ class PlatformGem
   end
 end
 
-out, libraries = ARGV.map { |path| File.expand_path(path) }
-abort "usage: packages/platform_gem.rb OUT LIBRARIES" unless libraries
+out, libraries, papers = ARGV.map { |path| File.expand_path(path) }
+abort "usage: packages/platform_gem.rb OUT LIBRARIES [PAPERS]" unless libraries
 Gem::DefaultUserInteraction.ui = Gem::SilentUI.new
-PlatformGem.new(Gem::Specification.load("ruby/bytewright.gemspec"), libraries).pack(out)
+PlatformGem.new(Gem::Specification.load("ruby/bytewright.gemspec"), libraries, papers).pack(out)

@@ -48,4 +48,7 @@ for release in "$@"; do
   unpack "$release" "$root"
   build "$(as_ruby "$root")"
 done
-ruby packages/platform_gem.rb "$out" "$libraries"
+papers=$PWD/target/gem-papers
+rm -rf "$papers"
+packages/licenses.py write bytewright-ruby "$(rustc -vV | sed -n 's/^host: //p')" "$papers"
+ruby packages/platform_gem.rb "$out" "$libraries" "$papers"

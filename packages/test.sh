@@ -32,6 +32,14 @@ main_job() { # main_job COMMAND: a compressed capture becomes a table of flows, 
   "$1" table scan flows.bwt --limit 1 | grep -q .
   [ "$("$1" flows web.pcap.gz --csv | wc -l)" = 927 ]
 }
+has_papers() { # has_papers FOLDER FOLDER CRATE: the licences of what is linked in, and the bill of materials, with the crate among others
+  grep -q '^zstd [0-9.]*, BSD-3-Clause' "$1"/third-party-licenses.txt
+  grep -q '"purl": "pkg:generic/zstd@' "$2"/bytewright.cdx.json
+  for crate in clap zlib-rs rust-std $3; do
+    grep -q "^$crate " "$1"/third-party-licenses.txt
+    grep -q "\"name\": \"$crate\"" "$2"/bytewright.cdx.json
+  done
+}
 installs() { # installs WHAT: all before it has worked
   echo "packages: $1 installs and works on $RELEASE" >>/trial/report
 }
@@ -39,12 +47,14 @@ installs() { # installs WHAT: all before it has worked
 . ./block
 main_job /usr/bin/bytewright
 dpkg -L bytewright | grep -q man1/bytewright.1.gz
+has_papers /usr/share/doc/bytewright /usr/share/doc/bytewright parquet
 dpkg -r bytewright
 [ ! -e /usr/bin/bytewright ]
 installs "the .deb of the command"
 tar -xzf pkg/bytewright-*-linux.tar.gz
 main_job "$(echo "$PWD"/bytewright-*-linux/bin/bytewright)"
 gzip -dc bytewright-*-linux/share/man/man1/bytewright.1.gz | grep -q '"BYTEWRIGHT TABLE GET"'
+has_papers bytewright-*-linux bytewright-*-linux parquet
 installs "the tarball of the command"
 
 # A Ruby between those that the gem has libraries for has to take the source gem.
@@ -52,10 +62,15 @@ ruby -r rubygems/package -e 'exit !Gem::Package.new(ARGV[0]).spec.required_ruby_
 [ "$(ruby -r bytewright -e 'puts Bytewright::Capture.flows("web.pcap.gz").count')" = 926 ]
 [ "$(ruby -r bytewright/pstore -e 'store = Bytewright::PStore.new("a.pstore"); store.transaction { store["a"] = 7 }; p store.transaction(true) { store["a"] }')" = 7 ]
 main_job "$(ruby -e 'puts Gem.bindir')/bytewright"
+gem=$(ruby -e 'puts Gem::Specification.find_by_name("bytewright").full_gem_path')
+has_papers "$gem" "$gem" magnus
+! grep -q '^parquet ' "$gem/third-party-licenses.txt"
 installs "the gem, with $(ruby -e 'print "Ruby ", RUBY_VERSION'),"
 
 [ "$(env/bin/python -c 'import bytewright; print(len(list(bytewright.flows("web.pcap.gz"))))')" = 926 ]
 main_job env/bin/bytewright
+about=$(echo env/lib/python3*/site-packages/bytewright-*.dist-info)
+has_papers "$about/licenses" "$about/sboms" pyo3
 installs "the wheel, with $(python3 --version),"
 END
 ruby ruby/test/markdown_blocks.rb README.md "sh install" 1 | sed '1,/^make packages/d' >"$job.block"
