@@ -21,6 +21,8 @@
 #                     wheel, the distribution for Perl, a .deb and a tarball of the command, in pkg/
 #   make release VERSION=0.2.0  all checks and packages of a release, committed; it publishes nothing
 #   make test-packages  what README and docs/ say about installing, word for word, on new roots; takes root and mmdebstrap
+#   make packages-cross  the command as one file that needs no library, and wheels for older and other C libraries, for x86_64
+#                     and aarch64, in pkg/cross; make test-packages-cross runs them, those for aarch64 under qemu
 #   make site         the documents and APIs as pages that can be searched without a network, in target/site
 #   make wasm         (test-wasm tests it) a page that reads captures by itself, without an installation or a network: target/wasm/bytewright.html
 #   make fuzz         SECONDS=60 of each fuzz target
@@ -38,7 +40,7 @@ GEM_BUILD := $(CURDIR)/target/gem-build
 BUILD_TESTS := cargo test --quiet --locked --workspace --no-run
 GEM_STAMP := $(GEM_DIR)/installed
 WHEEL_STAMP := $(CURDIR)/target/python/wheels/built
-WHEEL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml python/ext \
+WHEEL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml samples/web.pcap.gz python/ext \
 	python/bytewright python/pyproject.toml python/*.sh -type f -not -name '*.so' -not -name '*.pyc')
 TESTS := test-rust test-ruby test-python test-perl test-c test-writers test-columns test-report lint
 PACKED_TESTS := test-gem test-gc test-wheel test-perl-dist test-install-c
@@ -55,7 +57,7 @@ BUILT_PERL_STAMP := $(BUILT)/perl/installed/stamp
 BUILT_C := $(CURDIR)/target/test-release/libbytewright_c.a
 BUILT_COMMAND := $(CURDIR)/target/test-release/bytewright
 BENCHES := bench-flows bench-tables bench-pstore bench-thrift bench-io bench-perl bench-python
-GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml \
+GEM_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli/src cli/Cargo.toml samples/web.pcap.gz \
 	ruby/bytewright.gemspec ruby/ext ruby/lib ruby/ri ruby/exe ruby/sig -type f -not -name '*.so')
 # The gem as a user installs it, in a folder of its own.
 WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
@@ -67,6 +69,8 @@ PARTS_OF_wheel := wheel
 PARTS_OF_perl-dist := perl
 PARTS_OF_packages := packages
 PARTS_OF_test-packages := packages
+PARTS_OF_packages-cross := cross
+PARTS_OF_test-packages-cross := cross
 PARTS_OF_test-spark := all spark
 PARTS_OF_wasm := wasm
 PARTS_OF_release := all packages spark wasm
@@ -74,7 +78,7 @@ PARTS_OF_test-wasm := all wasm
 PARTS_OF_test-all := all spark
 PARTS := $(sort $(foreach goal,$(or $(MAKECMDGOALS),demo),$(or $(PARTS_OF_$(goal)),all)))
 
-.PHONY: demo quick generate lint packages test-packages release site test-site wasm test-wasm test test-all test-packed test-rust test-columns test-report test-unsafe test-c test-writers test-install-c install-c wheel test-python test-wheel test-spark perl-dist test-perl test-perl-dist test-ruby test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
+.PHONY: demo quick generate lint packages test-packages release packages-cross test-packages-cross site test-site wasm test-wasm test test-all test-packed test-rust test-columns test-report test-unsafe test-c test-writers test-install-c install-c wheel test-python test-wheel test-spark perl-dist test-perl test-perl-dist test-ruby test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
@@ -240,21 +244,32 @@ $(PERL_STAMP): $(PERL_SOURCES) | setup
 	touch $@
 
 packages: $(WHEEL_STAMP) perl-dist
-	rm -rf pkg && mkdir pkg
+	mkdir -p pkg && find pkg -maxdepth 1 -type f -delete
 	gem build --silent -o pkg/$$(ruby -e 'print Gem::Specification.load("ruby/bytewright.gemspec").file_name') ruby/bytewright.gemspec
 	GEM_BUILD=$(GEM_BUILD) packages/platform_gem.sh pkg $(RUBY_RELEASES)
 	cp target/python/wheels/*.whl target/perl/Bytewright-*.tar.gz pkg/
+	packages/licenses.py wheel pkg/*.whl $$(rustc -vV | sed -n 's/^host: //p')
 	cargo build --quiet --locked --release -p bytewright-cli
 	packages/command.sh $${CARGO_TARGET_DIR:-target}/release/bytewright pkg
-	cd pkg && sha256sum * >SHA256SUMS
+	cd pkg && sha256sum *.* >SHA256SUMS
 
 test-packages: packages
+	PYTHONDONTWRITEBYTECODE=1 python3 packages/licenses_test.py
 	packages/test.sh pkg
 	packages/documents.sh pkg
 
 # Runs all checks and makes all packages of a release, and publishes nothing.
 release: setup
 	packages/release.sh $(VERSION)
+
+packages-cross: setup
+	rm -rf pkg/cross
+	packages/cross.sh pkg/cross
+	cd pkg/cross && sha256sum *.* >SHA256SUMS
+
+test-packages-cross: packages-cross
+	PYTHONDONTWRITEBYTECODE=1 python3 packages/licenses_test.py
+	packages/cross_test.sh pkg/cross
 
 test-perl: $(BUILT_PERL_STAMP)
 	perl/test.sh $(BUILT)/perl

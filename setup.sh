@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what this machine lacks of what building and testing need:
 #
-#   setup.sh [PART...]    c, gem, wheel, perl or wasm: what building that needs, and testing the last; packages: what building
-#                         all but the last needs; all, which is the default: what `make test` needs, and the Ruby libraries and
+#   setup.sh [PART...]    c, gem, wheel, perl, wasm or cross: what building that needs, and testing the last two; packages: what
+#                         building all but those two needs; all, which is the default: what `make test` needs, and the Ruby libraries and
 #                         programs that tests compare with, without which those tests print a gap; spark: Java alone
 #
 # Quick when nothing is missing.
@@ -75,6 +75,19 @@ part_packages() {
   part_perl
   need "mmdebstrap" command -v mmdebstrap
 }
+part_cross() {
+  part_wheel
+  local target
+  for target in {x86_64,aarch64}-unknown-linux-musl {x86_64,aarch64}-unknown-linux-gnu; do
+    if ! rustc --print target-libdir --target "$target" | xargs test -d && ! rustup --quiet target add "$target"; then
+      echo "setup: expected Rust's library for $target, found none; run: rustup target add $target" >&2
+      exit 1
+    fi
+  done
+  need "mmdebstrap" command -v mmdebstrap
+  need "qemu-user" command -v qemu-aarch64
+  need "musl" test -e /lib/ld-musl-x86_64.so.1
+}
 part_spark() { # large
   need "default-jre-headless" java_from 17
 }
@@ -113,9 +126,9 @@ part_all() {
 [ $# -gt 0 ] || set -- all
 for part; do
   case $part in
-  c | gem | wheel | perl | wasm | packages | spark | all) "part_$part" ;;
+  c | gem | wheel | perl | wasm | cross | packages | spark | all) "part_$part" ;;
   *)
-    echo "setup: expected c, gem, wheel, perl, wasm, packages, spark or all, found $part" >&2
+    echo "setup: expected c, gem, wheel, perl, wasm, cross, packages, spark or all, found $part" >&2
     exit 2
     ;;
   esac

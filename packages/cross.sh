@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Builds packages for other machines and other C libraries than those of this one: packages/cross.sh OUT
+#
+#   OUT/bytewright-VERSION-MACHINE-linux-static.tar.gz      the command as one file that needs no library, for x86_64 and aarch64
+#   OUT/bytewright-static_VERSION_ARCHITECTURE.deb          the same for apt-get install ./FILE
+#   OUT/bytewright-VERSION-cp310-abi3-PLATFORM.whl          wheels: manylinux_2_17 and musllinux_1_2, for x86_64 and aarch64
+#
+# zig compiles the C of zstd, and links. It brings the C libraries: musl for the commands, which becomes a part of them, and what
+# glibc and musl have of symbols for the wheels. Tools are installed into target/cross/tools. What is compiled is kept in
+# BUILD, which is target/cross/build by default: another folder compiles all of it anew.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+mkdir -p "${1:?usage: packages/cross.sh OUT}"
+out=$(realpath "$1")
+tools=$PWD/target/cross/tools
+python/environment.sh python3 "$tools" packages/cross.txt
+# cargo-zigbuild and maturin take zig from the Python that they find first.
+export PATH=$tools/bin:$PATH
+export CARGO_TARGET_DIR=${BUILD:-$PWD/target/cross/build}
+# All times in the packages, so that the same sources give the same bytes.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+export SOURCE_DATE_EPOCH
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+binary_of() { # binary_of MACHINE: the path of the static command
+  echo "$CARGO_TARGET_DIR/$1-unknown-linux-musl/release/bytewright"
+}
+for machine in x86_64 aarch64; do
+  cargo-zigbuild zigbuild --quiet --locked --release -p bytewright-cli --target "$machine-unknown-linux-musl"
+done
+for machine in x86_64 aarch64; do
+  packages/command.sh "$(binary_of "$machine")" "$out" "$machine" "$(binary_of "$(uname -m)")"
+done
+
+# wheel TARGET PLATFORM: libc is the system's, also musl. maturin's own bill of materials is left to licenses.py.
+wheel() {
+  rm -rf "$work/wheel"
+  maturin build --quiet --zig --release --locked --strip --manifest-path python/ext/bytewright/Cargo.toml \
+    --target "$1" --compatibility "$2" --out "$work/wheel"
+  packages/licenses.py wheel "$work"/wheel/*.whl "$1" zig
+  mv "$work"/wheel/*.whl "$out"
+}
+for machine in x86_64 aarch64; do
+  wheel "$machine-unknown-linux-gnu" manylinux_2_17
+  RUSTFLAGS="-C target-feature=-crt-static" wheel "$machine-unknown-linux-musl" musllinux_1_2
+done
