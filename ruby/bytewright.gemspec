@@ -26,7 +26,7 @@ Gem::Specification.new do |spec|
   shared = [
     "Cargo.{toml,lock}", "LICENSE", "{README,CHANGELOG,ARCHITECTURE,CONTRIBUTING,SECURITY}.md", "docs/**/*.{md,svg}",
     "core/Cargo.toml", "core/src/**/*.{rs,html,css,js}",
-    "cli/Cargo.toml", "cli/src/**/*.rs"
+    "cli/Cargo.toml", "cli/src/**/*.rs", "samples/web.pcap.gz"
   ]
   own = ["ext/**/*.{rb,rs,toml}", "lib/**/*.rb", "sig/**/*.rbs", "ri/native.rb", "exe/*"]
   spec.files = (is_packed ? Dir.glob(shared, base: root) : []) + Dir.glob(own, base: __dir__).map { |file| ruby + file }

@@ -53,6 +53,7 @@ pub(crate) use thrift::{ThriftCommand, ThriftDecodeArgs, ThriftInput, ThriftPluc
 
 const EXAMPLES: &str = "\
 Examples:
+  bytewright demo >web.pcap.gz
   bytewright flows trace.pcap.gz --top 10 --by packets
   bytewright flows monday.pcap tuesday.pcapng.zst --into week.bwt
   bytewright flows --from week.bwt --top 10 --json
@@ -131,6 +132,10 @@ pub(crate) enum Command {
     Cache(cache::CacheArgs),
     Store(store::StoreArgs),
     Thrift(thrift::ThriftArgs),
+    /// Write a sample capture to try the other commands on: `bytewright demo >web.pcap.gz`.
+    ///
+    /// It has 8,760 packets of DNS, HTTP and Redis in 9 seconds, compressed with gzip.
+    Demo,
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

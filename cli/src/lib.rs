@@ -10,6 +10,7 @@ mod cache;
 mod columns;
 mod completions;
 mod cut;
+mod demo;
 mod fields;
 mod flows;
 mod info;
@@ -114,6 +115,7 @@ fn obey(args: &Args, session: &mut Session) -> io::Result<()> {
         Some(Command::Cache(args)) => cache::run(&args.command, session),
         Some(Command::Store(args)) => store::run(&args.command, session),
         Some(Command::Thrift(args)) => thrift::run(&args.command, session),
+        Some(Command::Demo) => demo::run(session),
         Some(Command::Completions { shell }) => completions::print(*shell, session),
         None => {
             session.usage(&args::no_command());

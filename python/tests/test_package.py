@@ -58,6 +58,12 @@ def test_the_command_is_there_as_a_module_and_as_a_program():
     assert subprocess.run([program, "--version"], capture_output=True, text=True).stdout == told.stdout
 
 
+def test_the_demo_of_the_command_is_the_sample_that_the_examples_read():
+    told = subprocess.run([sys.executable, "-m", "bytewright", "demo"], capture_output=True)
+    assert (told.returncode, told.stderr) == (0, b"")
+    assert told.stdout == (FOLDER_OF_SAMPLES / "web.pcap.gz").read_bytes()
+
+
 def test_the_command_exits_with_its_code():
     wrong = run("-m", "bytewright", "info")
     assert wrong.returncode == 2 and "Usage" in wrong.stderr

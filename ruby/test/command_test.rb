@@ -54,6 +54,10 @@ class CommandTest < TestCase
     end
   end
 
+  def test_its_demo_is_the_sample_that_the_examples_read
+    assert_equal([File.binread(WEB), "", 0], run_command("demo"))
+  end
+
   def test_standard_input_is_read_where_a_dash_stands
     out, _, code = run_command("packets", "-", "--csv", "--fields", "dst_port", stdin: pcap(udp_frame(53), udp_frame(80)))
     assert_equal(["dst_port\n53\n80\n", 0], [out, code])

@@ -23,6 +23,7 @@ fn an_output_that_takes_nothing_is_told_whatever_is_printed() {
         &["help", "table", "put"],
         &["--version"],
         &["completions", "bash"],
+        &["demo"],
         &["packets", "mixed.pcap"],
         &["packets", "--fields", "help"],
         &["info", "mixed.pcap"],

@@ -9,6 +9,7 @@ mod cache;
 mod capture;
 mod command;
 mod cut;
+mod demo;
 mod flow_logs;
 mod flows;
 mod index;
