@@ -100,7 +100,7 @@ generate: setup
 # What Python and Ruby are asked beside the compilers' questions to Rust: ruff.toml and .rubocop.yml.
 lint: setup
 	python/environment.sh python3 target/python/lint python/tests/lint.txt
-	target/python/lint/bin/ruff check --quiet --no-cache python bench cli/tests core/tests docs examples conformance page
+	target/python/lint/bin/ruff check --quiet --no-cache python bench cli/tests core/tests docs examples conformance page packages
 	@if command -v rubocop >/dev/null; then LC_ALL=C.UTF-8 rubocop --cache-root target/rubocop --format quiet; \
 	else echo "gap: Ruby is not linted: RuboCop is not installed (apt-get install rubocop)" >&2; fi
 

@@ -17,9 +17,9 @@ python/environment.sh python3 "$tools" packages/cross.txt
 # cargo-zigbuild and maturin take zig from the Python that they find first.
 export PATH=$tools/bin:$PATH
 export CARGO_TARGET_DIR=${BUILD:-$PWD/target/cross/build}
-# All times in the packages, so that the same sources give the same bytes.
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
-export SOURCE_DATE_EPOCH
+# Compilers get no time: cc, which compiles zstd, would do so again after each commit. The scripts that pack set all times.
+time=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+unset SOURCE_DATE_EPOCH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -30,7 +30,7 @@ for machine in x86_64 aarch64; do
   cargo-zigbuild zigbuild --quiet --locked --release -p bytewright-cli --target "$machine-unknown-linux-musl"
 done
 for machine in x86_64 aarch64; do
-  packages/command.sh "$(binary_of "$machine")" "$out" "$machine" "$(binary_of "$(uname -m)")"
+  SOURCE_DATE_EPOCH=$time packages/command.sh "$(binary_of "$machine")" "$out" "$machine" "$(binary_of "$(uname -m)")"
 done
 
 # wheel TARGET PLATFORM: libc is the system's, also musl. maturin's own bill of materials is left to licenses.py.
@@ -38,7 +38,7 @@ wheel() {
   rm -rf "$work/wheel"
   maturin build --quiet --zig --release --locked --strip --manifest-path python/ext/bytewright/Cargo.toml \
     --target "$1" --compatibility "$2" --out "$work/wheel"
-  packages/licenses.py wheel "$work"/wheel/*.whl "$1" zig
+  SOURCE_DATE_EPOCH=$time packages/licenses.py wheel "$work"/wheel/*.whl "$1" zig
   mv "$work"/wheel/*.whl "$out"
 }
 for machine in x86_64 aarch64; do

@@ -106,6 +106,7 @@ job() {
   on "$machine" "$command" packets dns.pcapng.zst --csv >dns.csv
   on "$machine" "$command" packets ../web.pcap.gz --where 'dst_port == 53' --csv --jobs 2 >asked.csv
   expect "$(cut -d, -f3- asked.csv | md5sum)" "$(cut -d, -f3- dns.csv | md5sum)" "the packets that were cut"
+  on "$machine" "$command" demo | cmp - ../web.pcap.gz
   on "$machine" "$command" report ../web.pcap.gz -o web.html
   tail -1 web.html | grep -q '</html>'
   on "$machine" "$command" packets ../web.pcap.gz --parquet web.parquet
