@@ -313,8 +313,11 @@ def main():
     to_wheel.add_argument("wheel", type=pathlib.Path)
     to_wheel.add_argument("target")
     for command in (to_folder, to_wheel):
-        command.add_argument("parts", nargs="*", choices=["zig", "musl"], metavar="PART", default=[])
+        command.add_argument("parts", nargs="*", metavar="PART")
     args = parser.parse_args()
+    for name in args.parts:
+        if name not in ("zig", "musl"):
+            parser.error(f"expected zig or musl, found {name}")
     if args.command == "write":
         write(args.folder, papers(args.crate, args.target, args.parts))
     else:

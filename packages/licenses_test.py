@@ -116,7 +116,12 @@ class Licenses(unittest.TestCase):
     def test_a_part_that_is_none_is_refused(self):
         run = subprocess.run([sys.executable, licenses.__file__, "write", "bytewright-cli", HOST, "out", "glibc"], capture_output=True, text=True)
         self.assertEqual(run.returncode, 2)
-        self.assertIn("invalid choice", run.stderr)
+        self.assertIn("expected zig or musl, found glibc", run.stderr)
+
+    def test_a_package_without_parts_is_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, licenses.__file__, "write", "bytewright-cli", HOST, folder], check=True)
+            self.assertEqual({path.name for path in pathlib.Path(folder).iterdir()}, {licenses.TEXTS, licenses.BILL})
 
 
 if __name__ == "__main__":
