@@ -45,9 +45,11 @@ check_and_pack() {
   make test-all
   make fuzz SECONDS=600
   make test-packages
+  make test-packages-cross
   make wasm test-wasm
   cp target/wasm/bytewright.html pkg/
-  (cd pkg && sha256sum -- * >../target/SHA256SUMS && mv ../target/SHA256SUMS .)
+  (cd pkg && find . -type f ! -name SHA256SUMS -printf '%P\0' | sort -z | xargs -0 sha256sum >../target/SHA256SUMS)
+  mv target/SHA256SUMS pkg/
 }
 
 trap 'git checkout --quiet -- .' EXIT
@@ -64,7 +66,7 @@ Bytewright $version is ready in pkg/, and committed. To publish it:
 
     git tag -s v$version && git push origin HEAD v$version
     gem push pkg/bytewright-$version.gem && gem push pkg/bytewright-$version-*.gem
-    twine upload pkg/bytewright-$version-*.whl
+    twine upload pkg/bytewright-$version-*.whl pkg/cross/*.whl
     cpan-upload pkg/Bytewright-$version.tar.gz
 
 Attach the rest of pkg/ to the release, and let README.md and docs/guides/install.md say where the packages are.
