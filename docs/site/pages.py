@@ -58,7 +58,7 @@ def apis(rustdoc):
 
 
 #: Of pages that have the same words in their headings, a search tells what people begin with first, and the APIs last.
-RANKS = {"docs/tutorials/": 3, "docs/guides/": 3, "docs/": 1.5, "bench/": 0.5, "CHANGELOG.md": 0.3, "CONTRIBUTING.md": 0.5}
+RANKS = {**dict.fromkeys(MENU["File formats"], 1), "docs/tutorials/": 3, "docs/guides/": 3, "docs/": 1.5, "bench/": 0.5, "CHANGELOG.md": 0.3, "CONTRIBUTING.md": 0.5}
 RANK_OF_APIS = 0.5
 
 

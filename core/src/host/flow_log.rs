@@ -111,6 +111,18 @@ impl OpenFlowLog {
         self.end(log)
     }
 
+    /// Gives the file up where not even the beginning of a capture could be read: its flows are missing. A file with packets of an
+    /// interface is finished as it is.
+    pub fn give_up_unread(&self) {
+        if !self.process.is_here() {
+            return;
+        }
+        let mut open = self.lock();
+        if !open.has_live && matches!(open.log, LogState::Open(_)) {
+            open.log = LogState::Over;
+        }
+    }
+
     /// Gives the file up, unless it was finished: nothing of it is left, but that it is finished where packets of an
     /// interface were read. A pass over a capture ends first. A forked child leaves it to its parent.
     pub fn discard(&self) {

@@ -62,6 +62,7 @@ impl bw_flow_log {
     fn end_reading(&self) {
         if let Some(under_way) = self.under_way.take() {
             let _ = under_way.pass.close(&host::Blocking);
+            self.log.give_up_unread();
         }
     }
 }
