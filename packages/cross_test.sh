@@ -257,11 +257,19 @@ done
 
 again=$work/again
 mkdir "$again"
+# That of the commit when they were packed.
+SOURCE_DATE_EPOCH=$(stat -c %Y "$work/x86_64/LICENSE")
+export SOURCE_DATE_EPOCH
 if [ -n "${REBUILD:-}" ]; then
   BUILD=$work/build packages/cross.sh "$again"
 else
   for machine in x86_64 aarch64; do
     PATH=$tools:$PATH packages/command.sh "$work/$machine/bin/bytewright" "$again" $machine "$work/$(uname -m)/bin/bytewright"
+    for libc in gnu:manylinux musl:musllinux; do
+      wheel=$again/$(basename "$(wheel_of $machine ${libc#*:})")
+      cp "$out/${wheel##*/}" "$wheel"
+      PATH=$tools:$PATH packages/licenses.py wheel "$wheel" $machine-unknown-linux-${libc%:*} zig
+    done
   done
 fi
 for file in "$again"/*; do cmp "$file" "$out/${file##*/}"; done

@@ -284,9 +284,9 @@ def add_to_wheel(path, made):
     files |= {f"{about}/licenses/{name}": data for name, data in licenses.items()}
     files[f"{about}/sboms/{BILL}"] = made[BILL].encode()
     head, blank, body = files[f"{about}/METADATA"].decode().partition("\n\n")
-    lines = [line for line in head.split("\n") if not line.startswith("License-File:")]
+    lines = [line for line in head.rstrip("\n").split("\n") if not line.startswith("License-File:")]
     lines += [f"License-File: {name}" for name in licenses]
-    files[f"{about}/METADATA"] = ("\n".join(lines).rstrip("\n") + (blank or "\n") + body).encode()
+    files[f"{about}/METADATA"] = ("\n".join(lines) + (blank or "\n") + body).encode()
     record = f"{about}/RECORD"
     del files[record]
     files[record] = ("".join(sorted(record_of(files))) + f"{record},,\n").encode()

@@ -85,6 +85,18 @@ class Licenses(unittest.TestCase):
         with self.assertRaisesRegex(SystemExit, "expected new-sys in VENDORED, because it links new"):
             graph.vendored()
 
+    def test_what_a_wheel_says_of_itself_is_followed_by_its_licences_with_a_description_and_without(self):
+        for text, behind in ("Name: a\n", ""), ("Name: a", ""), ("Name: a\nLicense-File: old\n\nText\n", "\nText\n"):
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "a.whl"
+                with zipfile.ZipFile(path, "w") as wheel:
+                    wheel.writestr("a-1.dist-info/METADATA", text)
+                    wheel.writestr("a-1.dist-info/RECORD", "")
+                licenses.add_to_wheel(path, {licenses.TEXTS: "texts", licenses.BILL: "{}"})
+                with zipfile.ZipFile(path) as wheel:
+                    told = wheel.read("a-1.dist-info/METADATA").decode()
+            self.assertEqual(told, f"Name: a\nLicense-File: LICENSE\nLicense-File: third-party-licenses.txt\n{behind}")
+
     def test_a_wheel_gets_its_papers_once_and_its_record_holds(self):
         made = {licenses.TEXTS: "texts", licenses.BILL: "{}"}
         with tempfile.TemporaryDirectory() as folder:
