@@ -1,8 +1,8 @@
 """Writes the sources of the site for MkDocs: the documents, the APIs of all languages as Markdown, rustdoc's pages, the menu.
 
-Usage: pages.py FOLDER RUSTDOC COMMAND: RUSTDOC is the folder where `cargo doc` writes, COMMAND makes the report to try. Documents keep the paths that they have in the
-repository, so that their links lead to the same files. A file that a document links to is written, too. MkDocs refuses links that
-lead nowhere.
+Usage: pages.py FOLDER RUSTDOC COMMAND: RUSTDOC is the folder where `cargo doc` writes, COMMAND makes the report to try. Documents
+keep the paths that they have in the repository, so that their links lead to the same files. A file that a document links to is
+written, too. MkDocs refuses links that lead nowhere.
 """
 
 import json
@@ -58,7 +58,11 @@ def apis(rustdoc):
 
 
 #: Of pages that have the same words in their headings, a search tells what people begin with first, and the APIs last.
-RANKS = {**dict.fromkeys(MENU["File formats"], 1), "docs/tutorials/": 3, "docs/guides/": 3, "docs/": 1.5, "bench/": 0.5, "CHANGELOG.md": 0.3, "CONTRIBUTING.md": 0.5}
+RANKS = {
+    **dict.fromkeys(MENU["File formats"], 1),
+    **{"docs/tutorials/": 3, "docs/guides/": 3, "docs/": 1.5},
+    **{"bench/": 0.5, "CHANGELOG.md": 0.3, "CONTRIBUTING.md": 0.5},
+}
 RANK_OF_APIS = 0.5
 
 
