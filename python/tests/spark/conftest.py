@@ -17,7 +17,9 @@ SAMPLES = sorted(path for path in (pathlib.Path(__file__).parents[3] / "samples"
 
 def session(master, **settings):
     builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false").config("spark.sql.session.timeZone", "UTC")
-    for name, value in {"spark.ui.showConsoleProgress": "false", **settings}.items():
+    # The library that packs what Spark writes takes a system that has musl beside glibc for one that has musl alone.
+    plain = {"spark.ui.showConsoleProgress": "false", "spark.sql.parquet.compression.codec": "uncompressed"}
+    for name, value in {**plain, **settings}.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
