@@ -4,15 +4,17 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-use super::timeline::Amount;
 use crate::query::TimeBins;
 
-/// Pairs of hosts of one interval that are counted before they are put to what is kept, of some 60 bytes.
-const PAIRS_MAX: usize = 1 << 16;
-
-/// Amounts of one host in one interval that are kept, of some 80 bytes. When there are more, those of the hosts with the
+/// Amounts of one host in one interval that are kept, of some 50 bytes. When there are more, those of the hosts with the
 /// fewest bytes are forgotten.
 const AMOUNTS_MAX: usize = 1 << 17;
+
+/// Hosts that have a number, of some 120 bytes. When there are more, those with the fewest bytes are forgotten.
+const HOSTS_MAX: usize = 1 << 16;
+
+/// Hosts whose numbers are found by a few bits of their addresses, without a look into the map of all.
+const RECENT_HOSTS: usize = 1 << 11;
 
 /// Packets and bytes of a host.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,20 +34,82 @@ impl HostAmount {
     }
 }
 
+/// Numbers of hosts, from 0.
+struct HostNumbers {
+    of: HashMap<IpAddr, u32>,
+    /// The host of each number.
+    hosts: Vec<IpAddr>,
+    /// Hosts that packets were of lately, each at its place.
+    recent: Vec<Option<(IpAddr, u32)>>,
+}
+
+impl HostNumbers {
+    fn new() -> Self {
+        HostNumbers { of: HashMap::new(), hosts: Vec::new(), recent: vec![None; RECENT_HOSTS] }
+    }
+
+    /// Returns the number of a host, which gets the next one if it has none.
+    #[inline]
+    fn number(&mut self, host: IpAddr) -> u32 {
+        match self.recent.get(place_of(host)) {
+            Some(Some((known, number))) if *known == host => *number,
+            _ => self.number_of_other(host),
+        }
+    }
+
+    #[inline(never)]
+    fn number_of_other(&mut self, host: IpAddr) -> u32 {
+        let number = *self.of.entry(host).or_insert_with(|| {
+            self.hosts.push(host);
+            self.hosts.len() as u32 - 1
+        });
+        if let Some(place) = self.recent.get_mut(place_of(host)) {
+            *place = Some((host, number));
+        }
+        number
+    }
+
+    /// Numbers anew the hosts of these numbers only, in their order.
+    fn retain(&mut self, numbers: &[u32]) {
+        let hosts: Vec<IpAddr> =
+            numbers.iter().filter_map(|number| self.hosts.get(*number as usize).copied()).collect();
+        *self = HostNumbers::new();
+        hosts.into_iter().for_each(|host| _ = self.number_of_other(host));
+    }
+}
+
+/// Returns the place of a host among recent ones. Hosts that share one cost a look into the map, and nothing else.
+#[inline]
+fn place_of(host: IpAddr) -> usize {
+    let word = match host {
+        IpAddr::V4(ip) => ip.to_bits().into(),
+        IpAddr::V6(ip) => ip.to_bits() as u64 ^ (ip.to_bits() >> 64) as u64,
+    };
+    // 2^64 by the golden ratio: Fibonacci hashing (Knuth, The Art of Computer Programming 3, section 6.4).
+    (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % RECENT_HOSTS
+}
+
+/// An amount of a closed interval.
+struct ClosedAmount {
+    bin: i64,
+    host: u32,
+    amount: HostAmount,
+}
+
 /// Amounts by interval and host.
 pub(super) struct HostTimeline {
     bins: TimeBins,
     /// The interval of the last packet: where it begins, and where it ends.
     begin: i64,
     end: i64,
-    /// The pair of the last packets, which the next one often has, too.
-    pair: Option<(IpAddr, IpAddr)>,
-    run: Amount,
-    /// Amounts of the open interval, by sender and receiver.
-    open: HashMap<(IpAddr, IpAddr), Amount>,
-    /// Amounts of closed intervals, by number of the interval and host.
-    kept: HashMap<(i64, IpAddr), HostAmount>,
+    numbers: HostNumbers,
+    /// Amounts of the open interval by number of the host, and the numbers that have any.
+    open: Vec<HostAmount>,
+    touched: Vec<u32>,
+    /// Amounts of closed intervals. A host has more than one of an interval that was closed more than once.
+    kept: Vec<ClosedAmount>,
     amounts_max: usize,
+    hosts_max: usize,
 }
 
 impl HostTimeline {
@@ -54,106 +118,157 @@ impl HostTimeline {
             bins: TimeBins::new(),
             begin: 0,
             end: 0,
-            pair: None,
-            run: Amount::default(),
-            open: HashMap::new(),
-            kept: HashMap::new(),
+            numbers: HostNumbers::new(),
+            open: Vec::new(),
+            touched: Vec::new(),
+            kept: Vec::new(),
             amounts_max: AMOUNTS_MAX,
+            hosts_max: HOSTS_MAX,
         }
     }
 
-    /// Counts a packet.
+    /// Counts a packet. A host that talks to itself has it once.
     #[inline]
     pub(super) fn add(&mut self, ts: i64, from: IpAddr, to: IpAddr, bytes: u32) {
         if ts < self.begin || ts >= self.end {
             self.turn_to(ts);
         }
-        if self.pair != Some((from, to)) {
-            self.end_run();
-            self.pair = Some((from, to));
+        let bytes = bytes.into();
+        let sent = HostAmount { packets: 1, bytes, sent: bytes, received: 0 };
+        let received = HostAmount { packets: 1, bytes, sent: 0, received: bytes };
+        if from == to {
+            return self.add_to(from, HostAmount { received: bytes, ..sent });
         }
-        self.run.add(Amount { packets: 1, bytes: bytes.into() });
+        self.add_to(from, sent);
+        self.add_to(to, received);
     }
 
-    fn end_run(&mut self) {
-        let run = std::mem::take(&mut self.run);
-        if let Some(pair) = self.pair.take() {
-            self.open.entry(pair).or_default().add(run);
-            if self.open.len() > PAIRS_MAX {
-                self.close();
-            }
+    #[inline]
+    fn add_to(&mut self, host: IpAddr, amount: HostAmount) {
+        let number = self.numbers.number(host);
+        match self.open.get_mut(number as usize) {
+            Some(open) if open.packets > 0 => open.add(amount),
+            _ => self.begin_with(number, amount),
+        }
+    }
+
+    /// Counts the first packet of a host in the open interval.
+    #[inline(never)]
+    fn begin_with(&mut self, number: u32, amount: HostAmount) {
+        let len = self.open.len().max(number as usize + 1);
+        self.open.resize(len, HostAmount::default());
+        if let Some(open) = self.open.get_mut(number as usize) {
+            *open = amount;
+            self.touched.push(number);
+        }
+        if len > self.hosts_max {
+            self.close();
         }
     }
 
     #[inline(never)]
     fn turn_to(&mut self, ts: i64) {
-        self.end_run();
         self.close();
         let width = self.bins.width();
         if self.bins.see(ts) {
-            for ((bin, ip), amount) in std::mem::take(&mut self.kept) {
-                let wide = self.bins.bin_of(bin.saturating_mul(width));
-                self.kept.entry((wide, ip)).or_default().add(amount);
+            for closed in &mut self.kept {
+                closed.bin = self.bins.bin_of(closed.bin.saturating_mul(width));
             }
+            self.merge();
         }
         let width = self.bins.width();
         self.begin = self.bins.bin_of(ts).saturating_mul(width);
         self.end = self.begin.saturating_add(width);
     }
 
-    /// Puts what the open interval has to what is kept. A host that talks to itself has all of it once.
+    /// Puts what the open interval has to what is kept.
     fn close(&mut self) {
         let bin = self.bins.bin_of(self.begin);
-        for ((from, to), Amount { packets, bytes }) in self.open.drain() {
-            let one = HostAmount { packets, bytes, sent: bytes, received: 0 };
-            let other = HostAmount { packets, bytes, sent: 0, received: bytes };
-            if from == to {
-                let both = HostAmount { received: bytes, ..one };
-                self.kept.entry((bin, from)).or_default().add(both);
-                continue;
+        // What is kept is in order then, if times are.
+        self.touched.sort_unstable();
+        for host in self.touched.drain(..) {
+            if let Some(open) = self.open.get_mut(host as usize) {
+                self.kept.push(ClosedAmount { bin, host, amount: std::mem::take(open) });
             }
-            self.kept.entry((bin, from)).or_default().add(one);
-            self.kept.entry((bin, to)).or_default().add(other);
         }
-        if self.kept.len() > self.amounts_max {
+        let is_full = self.kept.len() > self.amounts_max;
+        if is_full {
+            self.merge();
+        }
+        let is_full = is_full && self.kept.len() > self.amounts_max / 4 * 3;
+        if is_full || self.numbers.hosts.len() > self.hosts_max {
             self.forget_small_hosts();
         }
     }
 
+    /// Adds up what a host has more than once of an interval.
+    fn merge(&mut self) {
+        self.kept.sort_by_key(|closed| (closed.bin, closed.host));
+        self.kept.dedup_by(|next, first| {
+            let is_same = (next.bin, next.host) == (first.bin, first.host);
+            if is_same {
+                first.amount.add(next.amount);
+            }
+            is_same
+        });
+    }
+
     /// Keeps the amounts of as many of the largest hosts as fill half of the room.
     fn forget_small_hosts(&mut self) {
-        let mut hosts: HashMap<IpAddr, (u64, usize)> = HashMap::new();
-        for ((_, ip), amount) in &self.kept {
-            let (bytes, count) = hosts.entry(*ip).or_default();
-            *bytes = bytes.saturating_add(amount.bytes);
-            *count += 1;
-        }
-        let mut order: Vec<_> =
-            hosts.iter().map(|(ip, (bytes, n))| (Reverse(*bytes), *ip, *n)).collect();
-        order.sort_unstable();
-        let mut amounts = 0;
-        for (_, ip, count) in order {
-            amounts += count;
-            if amounts > self.amounts_max / 2 {
-                hosts.remove(&ip);
+        let mut sums = vec![(0_u64, 0_usize); self.numbers.hosts.len()];
+        for closed in &self.kept {
+            if let Some((bytes, count)) = sums.get_mut(closed.host as usize) {
+                *bytes = bytes.saturating_add(closed.amount.bytes);
+                *count += 1;
             }
         }
-        self.kept.retain(|(_, ip), _| hosts.contains_key(ip));
+        let mut order: Vec<_> =
+            (0..).zip(sums).map(|(host, (bytes, count))| (Reverse(bytes), host, count)).collect();
+        order.sort_unstable();
+        let mut room = self.amounts_max / 2;
+        let has_room = |(_, _, count): &&(Reverse<u64>, u32, usize)| {
+            let left = room.checked_sub(*count);
+            room = left.unwrap_or_default();
+            left.is_some()
+        };
+        let mut hosts: Vec<u32> = order
+            .iter()
+            .take(self.hosts_max / 2)
+            .take_while(has_room)
+            .map(|(_, host, _)| *host)
+            .collect();
+        hosts.sort_unstable();
+        let mut places = vec![None; self.numbers.hosts.len()];
+        for (host, place) in hosts.iter().zip(0..) {
+            if let Some(of_host) = places.get_mut(*host as usize) {
+                *of_host = Some(place);
+            }
+        }
+        self.kept.retain_mut(|closed| {
+            let place = places.get(closed.host as usize).copied().flatten();
+            closed.host = place.unwrap_or_default();
+            place.is_some()
+        });
+        self.numbers.retain(&hosts);
+        self.open.truncate(hosts.len());
     }
 
     /// Returns the amounts of each of these hosts in intervals of `width`, by the number of the interval; no interval
     /// here is wider. The amounts of a host that was forgotten are incomplete.
     pub(super) fn amounts(mut self, hosts: &[IpAddr], width: i64) -> Vec<HashMap<i64, HostAmount>> {
-        self.end_run();
         self.close();
-        let places: HashMap<IpAddr, usize> = hosts.iter().copied().zip(0..).collect();
+        let places = hosts
+            .iter()
+            .zip(0..)
+            .filter_map(|(host, place)| Some((*self.numbers.of.get(host)?, place)));
+        let places: HashMap<u32, usize> = places.collect();
         let mut amounts = vec![HashMap::new(); hosts.len()];
         let narrow = self.bins.width();
-        for ((bin, ip), amount) in self.kept {
-            let place = places.get(&ip).and_then(|place| amounts.get_mut(*place));
+        for closed in self.kept {
+            let place = places.get(&closed.host).and_then(|place| amounts.get_mut(*place));
             let Some(of_host): Option<&mut HashMap<i64, HostAmount>> = place else { continue };
-            let wide = bin.saturating_mul(narrow).div_euclid(width);
-            of_host.entry(wide).or_default().add(amount);
+            let wide = closed.bin.saturating_mul(narrow).div_euclid(width);
+            of_host.entry(wide).or_default().add(closed.amount);
         }
         amounts
     }
@@ -227,9 +342,10 @@ mod tests {
         for seed in 1..10 {
             let packets = packets(seed, 5000, 3000);
             let mut timeline = HostTimeline::new();
-            timeline.amounts_max = 2000;
+            (timeline.amounts_max, timeline.hosts_max) = (2000, [1000, 500][seed as usize % 2]);
             added(&mut timeline, &packets);
             assert!(timeline.kept.len() <= 2000, "seed {seed}");
+            assert!(timeline.open.len() <= timeline.hosts_max, "seed {seed}");
             let known = timeline.amounts(&[host(0), host(1)], 1 << 40);
             for (number, of_host) in known.iter().enumerate() {
                 let number = number as u64;
