@@ -42,7 +42,7 @@ class PathsTest < Minitest::Test
     assert_empty(dead)
   end
 
-  PROMISES = %w[docs/hash-table-file.md docs/tree-table-file.md docs/pstore.md].freeze
+  PROMISES = %w[docs/hash-table-file.md docs/tree-table-file.md docs/pstore-journal.md].freeze
   TEST_FILES = Dir[File.join(ROOT, "{core/src/files,core/tests,ruby/test}/**/*.{rs,rb}")].freeze
 
   PROMISES.each do |document|
