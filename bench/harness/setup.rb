@@ -42,7 +42,8 @@ module Bench
     PYTHON_LIBRARIES = {
       dpkt: ["dpkt", "dpkt==1.9.8"], thriftpy2: ["thriftpy2.protocol.cybin", "thriftpy2==0.7.1"],
       scapy: ["scapy.layers.inet6", "scapy==2.8.0"], polars: ["polars", "polars==2.1.0"], lmdb: ["lmdb", "lmdb==3.0.0"],
-      duckdb: ["duckdb", "duckdb==2.0.0"], diskcache: ["diskcache", "diskcache==5.6.3"], pyarrow: ["pyarrow.parquet", "pyarrow==26.0.1"]
+      duckdb: ["duckdb", "duckdb==2.0.0"], diskcache: ["diskcache", "diskcache==5.6.3"], pyarrow: ["pyarrow.parquet", "pyarrow==26.0.1"],
+      nfstream: ["nfstream", "nfstream==6.6.0"]
     }.freeze
 
     # Classes of the gem that sides need, by the part of that name.

@@ -12,6 +12,9 @@ module Bench
       PACKETFU_LIMIT =
         KnownDifference.new("no VLAN/IPv6 ports", %w[ports counted weighted squares]).freeze
 
+      # It leaves out packets with two VLAN tags.
+      NFSTREAM_LIMIT = KnownDifference.new("one VLAN tag at most", %w[packets lengths port_flows squares]).freeze
+
       # Decompressors of gzip, and the values of BYTEWRIGHT_INFLATE that name them.
       DECOMPRESSORS = { "built-in" => "zlib", "isa-l" => "isal" }.freeze
 
@@ -114,6 +117,11 @@ module Bench
           Measure.new(title: "flows of the .gz / columns of it", kind: Kind::TimeShare,
                       ours: columns("flows"), peer: columns("columns"), input: :mixed_gz,
                       bar: Bar.at_most(1.15)),
+          Measure.new(title: "flows of the .gz with all features / without", kind: Kind::TimeShare,
+                      ours: columns("features"), peer: columns("flows"), input: :mixed_gz, bar: Bar.at_most(1.3)),
+          Measure.new(title: "flows with all features / NFStream with statistics", kind: Kind::Speedup,
+                      ours: columns("features"), peer: nfstream, input: :mixed, bar: Bar.at_least(20),
+                      known_difference: NFSTREAM_LIMIT),
           # tshark's own statistics, which dissect no more than it always does, and print no packet.
           Measure.new(title: "conversations of the .gz / tshark -q -z conv,tcp", kind: Kind::Speedup,
                       ours: columns("conversations"), peer: tshark("conversations"), input: :mixed_gz,
@@ -135,6 +143,8 @@ module Bench
                       ours: columns("sums"), peer: csv_duckdb, input: :mixed_gz, bar: Bar.at_least(3)),
           Measure.new(title: "columns of the .gz with dns_query / without", kind: Kind::TimeShare,
                       ours: columns("names"), peer: columns("columns"), input: :mixed_gz, bar: Bar.at_most(1.15)),
+          Measure.new(title: "all packets of the .gz with other addresses / as they are, as pcap", kind: Kind::TimeShare,
+                      ours: copied("anonymous"), peer: copied("copy"), input: :mixed_gz, bar: Bar.at_most(1.3)),
           Measure.new(title: "cut UDP in IPv4 from the .gz / gzip -dc, tcpdump -w", kind: Kind::TimeShare,
                       ours: columns_cut, peer: tcpdump, input: :mixed_gz, bar: Bar.at_most(0.7))
         ]
@@ -248,9 +258,18 @@ module Bench
                  command: ->(path) { [Paths::VENV_PYTHON, Paths.peer("csv_duckdb.py"), Paths::COMMAND, path] })
       end
 
-      # Both sides of `cut` write a capture to standard output. What is in it is found out outside the timing.
+      def nfstream
+        Side.new(name: "NFStream", needs: :nfstream,
+                 command: ->(path) { [Paths::VENV_PYTHON, Paths.peer("nfstream_flows.py"), path] })
+      end
+
+      # Sides of `cut` write a capture to standard output. What is in it is found out outside the timing.
       def columns_cut
         cutting("columns cut", nil, "\"$1\" cut \"$0\"")
+      end
+
+      def copied(mode)
+        cutting("columns #{mode}", nil, "\"$1\" #{mode} \"$0\"")
       end
 
       def tcpdump

@@ -4,10 +4,13 @@
 //!     columns names FILE [--jobs N]        the same columns, and the name that each DNS message asks for
 //!     columns decompress FILE [--jobs N]   the bytes of the capture, nothing looked at
 //!     columns flows FILE [--jobs N]        a flow table over all packets
+//!     columns features FILE [--jobs N]     the same, with all features of each flow
 //!     columns conversations FILE [--jobs N]  the same, of which the answer is about TCP
 //!     columns report FILE [--jobs N]       a report over all packets, whose page nobody gets
 //!     columns sums FILE [--jobs N]         bytes by dst_port and minute, of all packets
 //!     columns cut FILE [--jobs N]          a pcap file of the packets that are UDP in IPv4, on standard output
+//!     columns copy FILE [--jobs N]         a pcap file of all packets, on standard output
+//!     columns anonymous FILE [--jobs N]    the same with other addresses, and zeros behind the headers
 //!     columns backends                     what decompresses gzip here, best first
 //!
 //! `BYTEWRIGHT_INFLATE`, `zlib` or `isal`, says which of those does.
@@ -41,11 +44,14 @@ const MINUTE: i64 = 60_000_000_000;
 /// Filter that about a tenth of the packets of `mixed` match.
 const UDP_IN_IPV4: &str = "ip and udp";
 
+/// Key by which addresses are changed.
+const KEY: &[u8] = b"of the benches";
+
 const PCAP_HEADER_BYTES: u64 = 24;
 const PCAP_RECORD_HEADER_BYTES: u64 = 16;
 
 const USAGE: &str =
-    "usage: columns columns|names|decompress|flows|conversations|report|sums|cut FILE [--jobs N]
+    "usage: columns columns|names|decompress|flows|features|conversations|report|sums|cut|copy|anonymous FILE [--jobs N]
        columns backends";
 
 fn main() -> ExitCode {
@@ -88,11 +94,14 @@ fn run(mode: &str, path: &Path, stream: StreamOptions) -> std::result::Result<St
         "columns" => columns(path, Field::DEFAULT, stream),
         "names" => columns(path, &[Field::DEFAULT, &[Field::DnsQuery]].concat(), stream),
         "decompress" => decompress(path, &stream),
-        "flows" => flows(path, stream).map(|sums| sums.to_json()),
-        "conversations" => flows(path, stream).map(|sums| sums.tcp_to_json()),
+        "flows" => flows(path, stream, "none").map(|sums| sums.to_json()),
+        "features" => flows(path, stream, "all").map(|sums| sums.to_json()),
+        "conversations" => flows(path, stream, "none").map(|sums| sums.tcp_to_json()),
         "report" => report(path, stream),
         "sums" => sums(path, stream),
-        "cut" => cut_udp(path, stream).map(|()| String::new()),
+        "cut" => written(path, stream, Some(UDP_IN_IPV4), None),
+        "copy" => written(path, stream, None, None),
+        "anonymous" => written(path, stream, None, Some(KEY)),
         _ => return Err(USAGE.to_owned()),
     };
     answer.map_err(|error| error.to_string())
@@ -138,13 +147,14 @@ fn decompress(path: &Path, stream: &StreamOptions) -> Result<String> {
     }
 }
 
-fn flows(path: &Path, stream: StreamOptions) -> Result<FlowSums> {
+fn flows(path: &Path, stream: StreamOptions, features: &str) -> Result<FlowSums> {
     let mut reader = open(path, stream)?;
-    let mut table = FlowTable::new(FlowOptions::default());
+    let features = features.parse()?;
+    let mut table = FlowTable::new(FlowOptions { features, ..FlowOptions::default() });
     let mut sums = FlowSums::default();
     loop {
-        let goes_on = reader.each_while(|packet, _| {
-            table.add(packet);
+        let goes_on = reader.each_while(|packet, captured| {
+            table.add_frame(packet, captured);
             table.finished_len() < FINISHED_MAX
         })?;
         table.drain_finished().for_each(|flow| sums.add(&flow));
@@ -195,13 +205,21 @@ fn number(batch: &Batch, row: usize, name: &str) -> u64 {
     }
 }
 
-fn cut_udp(path: &Path, stream: StreamOptions) -> Result<()> {
-    let filter = Some(UDP_IN_IPV4.to_owned());
+/// Writes the packets that match a filter to standard output.
+fn written(
+    path: &Path,
+    stream: StreamOptions,
+    filter: Option<&str>,
+    key: Option<&[u8]>,
+) -> Result<String> {
+    let filter = filter.map(str::to_owned);
     let options = CaptureOptions { filter, stream, ..CaptureOptions::default() };
     let reader = CaptureReader::open(path, &options)?;
     let form = CaptureForm { format: Format::Pcap, compression: Compression::None };
     let file = CaptureFile::to_stream(form, Box::new(io::stdout()), "standard output")?;
-    cut(vec![reader], &CutOptions::default(), file).map(drop)
+    let options = CutOptions { key: key.map(<[u8]>::to_vec), ..CutOptions::default() };
+    cut(vec![reader], &options, file)?;
+    Ok(String::new())
 }
 
 /// Sums of all flows. A packet in the wrong flow shows in the sum of squares.
@@ -212,6 +230,8 @@ struct FlowSums {
     /// Flows that have ports, and the squares of their numbers of packets.
     port_flows: u64,
     squares: u64,
+    /// Packets of the largest flow.
+    largest: u64,
     tcp: TcpSums,
 }
 
@@ -228,6 +248,7 @@ impl FlowSums {
         let packets = flow.packets() + flow.rev_packets();
         self.packets += packets;
         self.lengths += flow.bytes() + flow.rev_bytes();
+        self.largest = self.largest.max(packets);
         if flow.src_port().is_some() {
             self.port_flows += 1;
             self.squares += packets * packets;
@@ -240,10 +261,10 @@ impl FlowSums {
     }
 
     fn to_json(&self) -> String {
-        let FlowSums { packets, lengths, port_flows, squares, .. } = self;
+        let FlowSums { packets, lengths, port_flows, squares, largest, .. } = self;
         format!(
             "{{\"packets\":{packets},\"lengths\":{lengths},\"port_flows\":{port_flows},\
-             \"squares\":{squares}}}"
+             \"squares\":{squares},\"largest\":{largest}}}"
         )
     }
 
