@@ -24,7 +24,8 @@ MENU = {
     "Reference": [
         f"docs/{name}.md"
         for name in (
-            *("captures", "report", "rpc", "tables", "cache", "adb", "pstore", "thrift", "reader", "c"),
+            *("captures", "conditions", "flows", "flow-formats", "cut", "live", "damage"),
+            *("report", "rpc", "tables", "cache", "adb", "pstore", "thrift", "reader", "c"),
             *("questions", "options", "names", "errors", "bounds", "tshark"),
         )
     ],

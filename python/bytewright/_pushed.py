@@ -1,6 +1,6 @@
 """Conditions of the core that leave out no packet which a comparison is true of, for frames that filter what comes in any case.
 
-A condition is text in the core's language (docs/captures.md), or conditions joined by "and" or "or"; None where nothing is known, which
+A condition is text in the core's language (docs/conditions.md), or conditions joined by "and" or "or"; None where nothing is known, which
 is true of all packets. A comparison with a field that has no value is true of nothing, here as in polars and Spark.
 """
 

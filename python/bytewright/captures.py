@@ -144,7 +144,7 @@ class Capture(OpenFile, Questions, _bytewright.Capture):
 
         The name says the form: .pcap or .pcapng, with .gz or .zst behind it to compress it. The file has its name when it is
         whole, and replaces the one that has it: a capture, a table or a store only with `force`, and the capture itself never.
-        See docs/captures.md for what is kept.
+        See docs/cut.md for what is kept.
 
         `options` are those of `bytewright.options.CUT`. `from_time` and `to_time` are a `datetime` with a time zone, text and
         integers as in a condition, such as "2026-11-21T10:00Z" or seconds since 1970, and from 10^17 on nanoseconds, or a float

@@ -299,7 +299,7 @@ module Bytewright
     end
 
     # Writes packets to a new capture. The name says the form: .pcap or .pcapng, with .gz or .zst behind it to compress it.
-    # The file has its name when it is whole, and replaces the one that has it. See docs/captures.md for what is kept.
+    # The file has its name when it is whole, and replaces the one that has it. See docs/cut.md for what is kept.
     #
     # @param path [String, #to_path]
     # @param from [Time, DateTime, Numeric, String, nil] only packets of this time or later; text and Integers as in a condition:
