@@ -25,7 +25,7 @@ MENU = {
         f"docs/{name}.md"
         for name in (
             *("captures", "conditions", "flows", "flow-formats", "cut", "live", "damage"),
-            *("report", "rpc", "tables", "cache", "adb", "pstore", "thrift", "reader", "c"),
+            *("report", "rpc", "tables", "tables-ruby", "cache", "adb", "pstore", "thrift", "reader", "c"),
             *("questions", "options", "names", "errors", "bounds", "tshark"),
         )
     ],
