@@ -5,6 +5,7 @@
 # one returns, so that interrupts come at places where no program has any.
 LEFT_OUT_OF_GC = %w[
   command documentation errors figures installed loading names paths pstore_crash pstore_processes pstore_replace signatures
+  troubleshooting
   interrupts troubles
   garbage pstore_garbage table_garbage thrift_garbage reader_threads
 ].freeze
