@@ -44,6 +44,11 @@ SOUGHT = {
     "exit codes": r"errors\.html",
     "filter": r"captures\.html|guides/captures\.html",
     "ipv6": r"captures\.html|guides/captures\.html|names\.html",
+    "labels": r"flows\.html",
+    "zeek": r"flow-formats\.html",
+    "regular expression": r"conditions\.html",
+    "error message": r"guides/troubleshooting\.html",
+    "durability": r"tables\.html",
     "timeout": r"guides/processes\.html|options\.html|tables\.html",
 }
 
