@@ -95,7 +95,7 @@ class TroubleshootingTest < TestCase
     told.each { |trouble, text| assert(patterns.values.any? { |pattern| text.match?(pattern) }, "no row has: #{trouble}: #{text}") }
   end
 
-  # What an error says of a trouble, or a command.
+  # Returns the message of the error that a trouble raises, or the text that it gives.
   def said(trouble)
     trouble.call.to_s
   rescue Bytewright::Error, ArgumentError, TypeError => error
