@@ -44,6 +44,10 @@ class TroubleshootingTest < TestCase
         Open3.capture2e("bytewright", "table", "put", "one.bwt", "a", "1", "--wait", "0").first
       end
     },
+    "another process is in a transaction" => lambda {
+      table = Bytewright::TreeTable.open("turn.bwt")
+      table.transaction { Open3.capture2e("bytewright", "table", "put", "turn.bwt", "a", "1", "--wait", "0").first }
+    },
     "a table is closed" => -> { Bytewright::HashTable.open("closed.bwh") { |table| table }.size },
     "a packet is kept" => lambda {
       kept = nil
