@@ -179,13 +179,28 @@ impl<C: Clone> HostWriter<C> {
         host: &H,
         work: impl FnOnce() -> Result<(), H::Error>,
     ) -> Result<(), H::Error> {
-        self.check_open(host)?;
+        match self.in_turn_if_open(host, work)? {
+            true => Ok(()),
+            false => self.check_open(host),
+        }
+    }
+
+    /// Does `work` as [`Self::in_turn`] does, if it is open; whether it was.
+    fn in_turn_if_open<H: StreamHost<Caller = C>>(
+        &self,
+        host: &H,
+        work: impl FnOnce() -> Result<(), H::Error>,
+    ) -> Result<bool, H::Error> {
+        if self.state() != WriterState::Open {
+            return Ok(false);
+        }
         let raised = |failure: Failure<H::Error>| failure.into_host(host);
         if self.turn.take(host).map_err(raised)? == Taken::Already {
             return Err(self.busy(host));
         }
         // Whoever had the turn before may have closed it.
-        let outcome = self.check_open(host).and_then(|()| work());
+        let is_open = self.state() == WriterState::Open;
+        let outcome = if is_open { work().map(|()| true) } else { Ok(false) };
         self.turn.give_back(host).map_err(raised)?;
         outcome
     }
@@ -268,10 +283,11 @@ impl<C: Clone> HostWriter<C> {
     /// As for [`HostWriter::put`]; what was not written is gathered still, and it can be closed again.
     pub fn close<H: StreamHost<Caller = C>>(&self, host: &H, sync: bool) -> Result<(), H::Error> {
         self.if_open_and_here(|| {
-            self.in_turn(host, || {
+            let closed = self.in_turn_if_open(host, || {
                 self.write_through(host, sync)?;
                 self.drop_all(host)
-            })
+            });
+            closed.map(drop)
         })
     }
 
@@ -292,7 +308,7 @@ impl<C: Clone> HostWriter<C> {
     /// # Errors
     /// `Lock` where this very thread writes; what is raised meanwhile.
     pub fn abandon<H: StreamHost<Caller = C>>(&self, host: &H) -> Result<(), H::Error> {
-        self.if_open_and_here(|| self.in_turn(host, || self.drop_all(host)))
+        self.if_open_and_here(|| self.in_turn_if_open(host, || self.drop_all(host)).map(drop))
     }
 
     /// Does `work` on a writer that is open, but in a forked child only closes it, and touches nothing: what is gathered is
@@ -319,9 +335,18 @@ impl<C: Clone> HostWriter<C> {
     /// `Closed`; `Lock` where this very thread writes; what is raised while it waits for another one.
     pub fn position<H: StreamHost<Caller = C>>(&self, host: &H) -> Result<u64, H::Error> {
         self.check_open(host)?;
-        if self.turn.is_taken() && !self.turn.is_mine(host)? {
-            self.in_turn(host, || Ok(()))?;
+        if !self.turn.is_taken() || self.turn.is_mine(host)? {
+            return self.position_at_rest(host);
         }
+        let mut position = 0;
+        self.in_turn(host, || {
+            position = self.position_at_rest(host)?;
+            Ok(())
+        })?;
+        Ok(position)
+    }
+
+    fn position_at_rest<H: StreamHost<Caller = C>>(&self, host: &H) -> Result<u64, H::Error> {
         let (Ok(file), Ok(gathered)) = (self.file.try_borrow(), self.gathered.try_borrow()) else {
             return Err(self.busy(host));
         };

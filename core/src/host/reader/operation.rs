@@ -79,14 +79,18 @@ impl<'a, H: StreamHost> Operation<'a, H> {
         work: impl FnOnce(&mut ByteStream) -> CoreResult<R>,
     ) -> Result<R, H::Error> {
         self.reader.forget_stream_if_closed(self.host);
+        // While the host makes an error, others may use the stream.
+        self.in_stream(work).map_err(|error| self.host.error(error))
+    }
+
+    fn in_stream<R>(&self, work: impl FnOnce(&mut ByteStream) -> CoreResult<R>) -> CoreResult<R> {
         // Within a process, the thread that borrowed it has the turn.
         let Ok(mut stream) = self.reader.stream.try_borrow_mut() else {
-            return Err(self.host.error(closed(
+            return Err(closed(
                 "a reader that another process was reading; open it again after fork",
-            )));
+            ));
         };
-        let stream = stream.as_mut().ok_or_else(|| self.host.error(closed("closed stream")))?;
-        work(stream).map_err(|error| self.host.error(error))
+        work(stream.as_mut().ok_or_else(|| closed("closed stream"))?)
     }
 
     /// Takes `step` until it is done, and waits between steps where they say so.

@@ -1,7 +1,8 @@
 //! A table for any host: of any kind, shared by the host's threads, which use it by turns.
 //!
-//! The host's lock guards the handle: it is used by one thread at a time, but for work that is told to run without that
-//! lock. Such work takes long, and keeps the table for its caller meanwhile ([`Turn`]); so does a transaction.
+//! The host's lock, or one that it has for each handle, guards the handle: it is used by one thread at a time, but for work that
+//! is told to run without that lock. Such work takes long, and keeps the table for its caller meanwhile ([`Turn`]); so does a
+//! transaction. Whenever a method of the host is called, other threads may use the handle before it returns.
 
 mod changes;
 mod content;
@@ -188,18 +189,19 @@ impl<C: Clone> TableHandle<C> {
 
     /// Returns when no other caller has the table for itself.
     pub fn wait<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
-        match self.turn.is_taken() {
-            true => self.wait_for_turn(host),
-            false => Ok(()),
-        }
+        // Another caller may have it again by the time that the host goes on.
+        while self.turn.is_taken() && self.wait_for_turn(host)? {}
+        Ok(())
     }
 
+    /// Waits until nobody else has the turn; whether it was not this caller's.
     #[cold]
-    fn wait_for_turn<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
-        match self.take_turn(host)? {
-            true => self.turn.give_back(host),
-            false => Ok(()),
+    fn wait_for_turn<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<bool, H> {
+        let is_taken_now = self.take_turn(host)?;
+        if is_taken_now {
+            self.turn.give_back(host)?;
         }
+        Ok(is_taken_now)
     }
 
     /// Takes the turn; whether it was not this caller's before.
@@ -250,17 +252,21 @@ impl<C: Clone> TableHandle<C> {
     /// Returns when the table can be read at once: no other caller has it for itself, and no thread of its own works on
     /// its file. A strand of the thread whose transaction is open reads what that has changed.
     pub fn wait_until_idle<H: TurnHost<Caller = C>>(&self, host: &H) -> Outcome<(), H> {
-        if self.turn.is_taken() {
-            if self.turn.is_held_by_other_strand(host).map_err(Failure::Host)? {
+        loop {
+            while self.turn.is_taken() {
+                if self.turn.is_held_by_other_strand(host).map_err(Failure::Host)? {
+                    return Ok(());
+                }
+                if !self.wait_for_turn(host)? {
+                    break;
+                }
+            }
+            if !self.is_in_file.get() || !self.look(|content| Ok(content.table()?.is_busy()))? {
                 return Ok(());
             }
-            self.wait_for_turn(host)?;
-        }
-        while self.is_in_file.get() && self.look(|content| Ok(content.table()?.is_busy()))? {
             // Any lookup waits for that thread.
             self.work_in_turn(host, |content| content.table()?.contains(&[]))?;
         }
-        Ok(())
     }
 
     /// Asks the table something brief.
