@@ -27,6 +27,7 @@
 #   make wasm         (test-wasm tests it) a page that reads captures by itself, without an installation or a network: target/wasm/bytewright.html
 #   make fuzz         SECONDS=60 of each fuzz target
 #   make test-orders  the Ruby tests in ORDERS=10 orders, while objects are moved
+#   make test-python-threads PYTHON=/path/to/python3.14t  the wheel for a free-threaded Python, and the Python tests with it
 #   make test-rubies  all tests in clean roots of RELEASES="bookworm trixie sid", and with RUBIES=/path/to/bin/ruby
 
 SECONDS ?= 60
@@ -78,7 +79,7 @@ PARTS_OF_test-wasm := all wasm
 PARTS_OF_test-all := all spark
 PARTS := $(sort $(foreach goal,$(or $(MAKECMDGOALS),demo),$(or $(PARTS_OF_$(goal)),all)))
 
-.PHONY: demo quick generate lint packages test-packages release packages-cross test-packages-cross site test-site wasm test-wasm test test-all test-packed test-rust test-columns test-report test-unsafe test-c test-writers test-install-c install-c wheel test-python test-wheel test-spark perl-dist test-perl test-perl-dist test-ruby test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
+.PHONY: demo quick generate lint packages test-packages release packages-cross test-packages-cross site test-site wasm test-wasm test test-all test-packed test-rust test-columns test-report test-unsafe test-c test-writers test-install-c install-c wheel test-python test-wheel test-python-threads test-spark perl-dist test-perl test-perl-dist test-ruby test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
@@ -226,6 +227,14 @@ test-python: $(BUILT_STAMP)
 # With the oldest Python only: test-python has run the newest with everything that reads our columns.
 test-wheel: $(WHEEL_STAMP)
 	python/tests/run.sh oldest
+
+# Python without a global lock, which is built or installed before. Its wheel is for that version alone.
+test-python-threads: setup
+	@"$(or $(PYTHON),false)" -c 'import sys, sysconfig; sys.exit(not sysconfig.get_config_var("Py_GIL_DISABLED"))' || { \
+		echo "test-python-threads: expected PYTHON=/path/to/python3.14t, the command of a free-threaded CPython (its sources:" \
+		"./configure --disable-gil), found $(or $(PYTHON),none)" >&2; exit 1; }
+	python/build.sh target/python/threads "$(PYTHON)"
+	BYTEWRIGHT_WHEELS=$(CURDIR)/target/python/threads PYTHONS="$(PYTHON)" python/tests/run.sh threads
 
 # Installs Java from Debian, 17 or later, and PySpark into target/spark, once.
 test-spark: $(WHEEL_STAMP)

@@ -34,7 +34,7 @@ interpreters() { # interpreters: the oldest and the newest that Bytewright suppo
 test_with() { # test_with PYTHON LIST ARGUMENTS...: in an environment with the packages of the list
   local python=$1 list=$2
   shift 2
-  environment=$work/$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  environment=$work/$("$python" -c 'import sys; print("%d.%d%s" % (*sys.version_info[:2], getattr(sys, "abiflags", "")))')
   python/environment.sh "$python" "$environment" "$list"
   "$environment/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheels"/*.whl
   # From another folder, so that what is imported is what was installed.
@@ -47,6 +47,11 @@ for name in peers polars polars_thrift thrift_generated thrift_parquet thrift_pe
 
 read -ra pythons <<<"${PYTHONS:-$(interpreters)}"
 newest=${pythons[-1]}
+if [ "${1:-}" = threads ]; then
+  shift
+  test_with "$newest" "$tests/threads.txt" "${with_peers[@]}" "$@"
+  exit
+fi
 if [ "${1:-}" = oldest ]; then
   shift
   test_with "${pythons[0]}" "$tests/requirements.txt" "${with_peers[@]}" "$@"

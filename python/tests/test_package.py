@@ -4,6 +4,8 @@ import importlib.metadata
 import importlib.util
 import pathlib
 import pickle
+import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -79,12 +81,23 @@ def test_a_second_interpreter_is_refused_clearly():
     assert "does not support loading in subinterpreters" in told.stdout + told.stderr, told
 
 
-def test_it_is_for_interpreters_with_a_lock():
-    """A free-threaded interpreter takes no stable ABI of this kind, so that pip refuses the wheel there."""
+def test_its_tags_name_interpreters_of_the_kind_that_runs_this():
+    """A free-threaded interpreter takes no stable ABI of this kind, so that pip refuses the other wheel there, and in turn."""
     lines = importlib.metadata.distribution("bytewright").read_text("WHEEL").splitlines()
     tags = [line.split()[1] for line in lines if line.startswith("Tag:")]
-    assert tags and all(tag.startswith("cp310-abi3-") for tag in tags), tags
-    assert not sysconfig.get_config_var("Py_GIL_DISABLED")
+    version = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    expected = f"{version}-{version}t-" if sysconfig.get_config_var("Py_GIL_DISABLED") else "cp310-abi3-"
+    assert tags and all(tag.startswith(expected) for tag in tags), tags
+
+
+def test_a_package_for_another_interpreter_is_refused_clearly(tmp_path):
+    folder = tmp_path / "bytewright"
+    shutil.copytree(pathlib.Path(bytewright.__file__).parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (library,) = folder.glob("_bytewright.*.so")
+    library.rename(folder / "_bytewright.cpython-399-other.so")
+    told = run("-c", "import bytewright", cwd=tmp_path)
+    version = ".".join(map(str, sys.version_info[:2]))
+    assert re.search(f"ImportError: expected the package bytewright for this Python, .*CPython {version}, found", told.stderr), told
 
 
 @pytest.mark.parametrize("error,also", [

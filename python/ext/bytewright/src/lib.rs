@@ -8,12 +8,14 @@
 //!
 //! - Python's lock guards every object. A mutex of ours is held only with that lock, for work in which no Python code runs. So
 //!   nobody ever waits for it; and no error is made while it is held, because making one imports.
+//! - A free-threaded interpreter has no such lock. There, too, a thread that holds a mutex of ours neither lets go of Python nor
+//!   waits for a lock of Python's, so that others wait for it briefly, and nobody for them.
 //! - What takes long gives Python's lock up and has the table for itself meanwhile; so does a transaction. This turn is a lock
 //!   of Python's, so a thread that waits for it can be interrupted.
 //! - A forked child may find the turn taken by a thread that it has not got. It rolls that thread's transaction back, or refuses
 //!   a table that was being changed.
-//! - Readers and writers are sessions of the core, made for a host with one lock. `border/locked.rs` lends them to threads that
-//!   have it, and a free-threaded interpreter is refused.
+//! - Tables, readers and writers are sessions of the core, made for a host with one lock. `border/locked.rs` lends them to threads
+//!   that have it, or in a free-threaded interpreter gives each one a lock that is held and let go of in the same places.
 //! - An iterator that another thread is using is refused: a thread that waited for it would hold the lock that the other needs.
 //!   A program that reads a stream of Arrow's may do so in a thread of its own while one of Python's waits for it with the lock
 //!   held. So only the thread that made the stream looks for interrupts, before each batch (`capture/host.rs`). The program
@@ -51,8 +53,7 @@ mod writer;
 use pyo3::prelude::*;
 
 /// The native half of the package `bytewright`, which has the documentation of what is public.
-// Readers and writers rely on Python's lock (`border/locked.rs`).
-#[pymodule(name = "_bytewright", gil_used = true)]
+#[pymodule(name = "_bytewright", gil_used = false)]
 mod native {
     use super::*;
 

@@ -28,17 +28,19 @@ pub(crate) struct Store {
 
 impl Store {
     /// Does something with the roots. Python code may run meanwhile, but cannot close it.
-    fn with_roots<R>(
+    fn with_roots<'py, R>(
         &self,
-        py: Python<'_>,
-        work: impl FnOnce(&Roots<'static>) -> PyResult<R>,
+        py: Python<'py>,
+        work: impl FnOnce(Python<'py>, &Roots<'static>) -> PyResult<R> + Send,
     ) -> PyResult<R> {
-        let roots = self.roots.get(py).borrow();
-        let Some(roots) = roots.as_ref() else {
-            let error = Error::new(ErrorKind::Closed, "expected an open store, found it closed");
-            return Err(to_python(py, &error));
-        };
-        guarded_python(py, || work(roots))
+        self.roots.with(py, |py, roots| {
+            let roots = roots.borrow();
+            let Some(roots) = roots.as_ref() else {
+                let message = "expected an open store, found it closed";
+                return Err(to_python(py, &Error::new(ErrorKind::Closed, message)));
+            };
+            guarded_python(py, || work(py, roots))
+        })
     }
 }
 
@@ -77,27 +79,28 @@ impl Store {
     /// True after it was closed.
     #[getter]
     fn closed(&self, py: Python<'_>) -> bool {
-        self.roots.get(py).borrow().is_none()
+        self.roots.with(py, |_, roots| roots.borrow().is_none())
     }
 
     /// Gives its memory back.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        match self.roots.get(py).try_borrow_mut() {
+        let closed = self.roots.with(py, |_, roots| match roots.try_borrow_mut() {
             Ok(mut roots) => {
                 drop(roots.take());
                 Ok(())
             }
             Err(_) => {
                 let message = "expected a store at rest, found one that is being read";
-                Err(to_python(py, &Error::new(ErrorKind::Lock, message)))
+                Err(Error::new(ErrorKind::Lock, message))
             }
-        }
+        });
+        raised(py, closed)
     }
 
     /// The error that stands behind the last root that is whole, or None.
     #[getter]
     fn damage<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.with_roots(py, |roots| {
+        self.with_roots(py, |py, roots| {
             let damage = roots.damage().map(|damage| {
                 let named = damage.clone().in_file(&self.path.to_string_lossy());
                 to_python(py, &named).into_value(py).into_bound(py).into_any()
@@ -113,7 +116,9 @@ impl Store {
         py: Python<'py>,
         object: Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        self.with_roots(py, |roots| {
+        let object = object.unbind();
+        self.with_roots(py, |py, roots| {
+            let object = object.into_bound(py);
             let places = PyDict::new(py);
             let count = roots.count();
             for first in (0..count).step_by(KEYS_AT_ONCE) {
@@ -137,7 +142,9 @@ impl Store {
         place: usize,
         object: Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.with_roots(py, |roots| {
+        let object = object.unbind();
+        self.with_roots(py, |py, roots| {
+            let object = object.into_bound(py);
             let value = raised(py, roots.value(place))?;
             let mut plain = Plain::new(&value.values, &object);
             match value.ids.first() {

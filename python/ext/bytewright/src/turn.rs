@@ -49,7 +49,9 @@ impl Strand {
 pub(crate) struct TurnLock(Mutex<Option<MadeLock>>);
 
 struct MadeLock {
-    lock: Py<PyAny>,
+    /// The lock's methods, so that to take one that is free looks nothing up: to look up may let other threads run.
+    acquire: Py<PyAny>,
+    release: Py<PyAny>,
     /// Functions that wake tasks which wait for the lock without blocking their thread, the longest first.
     waiting: VecDeque<Py<PyAny>>,
     /// A forked child finds it as it was, perhaps taken by a thread that it has not got.
@@ -57,19 +59,29 @@ struct MadeLock {
 }
 
 impl TurnLock {
+    /// A lock that is made now, if other threads could run while it is made.
+    pub(crate) fn new(py: Python<'_>) -> PyResult<TurnLock> {
+        let lock = TurnLock::default();
+        if cfg!(Py_GIL_DISABLED) {
+            lock.acquire(py)?;
+        }
+        Ok(lock)
+    }
+
     pub(crate) fn take(&self, py: Python<'_>) -> PyResult<()> {
-        self.lock(py)?.call_method0(py, "acquire").map(drop)
+        self.acquire(py)?.call0(py).map(drop)
     }
 
     /// Takes it where it is free, and says whether it was.
     pub(crate) fn try_take(&self, py: Python<'_>) -> PyResult<bool> {
-        self.lock(py)?.call_method1(py, "acquire", (false,))?.is_truthy(py)
+        self.acquire(py)?.call1(py, (false,))?.is_truthy(py)
     }
 
     pub(crate) fn give_back(&self, py: Python<'_>) -> PyResult<()> {
         // Without one of this process, it was taken before the fork.
-        if let Some(lock) = self.made_here(py) {
-            lock.call_method0(py, "release")?;
+        let release = self.of_made_here(|made| made.release.clone_ref(py));
+        if let Some(release) = release {
+            release.call0(py)?;
             self.wake_next(py);
         }
         Ok(())
@@ -77,7 +89,7 @@ impl TurnLock {
 
     /// Has `wake` called when the lock may be free.
     pub(crate) fn join_queue(&self, wake: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.lock(wake.py())?;
+        self.acquire(wake.py())?;
         if let Some(made) = &mut *self.made() {
             made.waiting.push_back(wake.clone().unbind());
         }
@@ -112,26 +124,35 @@ impl TurnLock {
         }
     }
 
-    /// The lock of this process.
-    fn lock(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        if let Some(lock) = self.made_here(py) {
-            return Ok(lock);
+    /// The method that takes the lock of this process.
+    fn acquire(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        if let Some(acquire) = self.of_made_here(|made| made.acquire.clone_ref(py)) {
+            return Ok(acquire);
         }
-        let new = py.import("_thread")?.call_method0("allocate_lock")?.unbind();
+        let lock = py.import("_thread")?.call_method0("allocate_lock")?;
+        let made = MadeLock {
+            acquire: lock.getattr("acquire")?.unbind(),
+            release: lock.getattr("release")?.unbind(),
+            waiting: VecDeque::new(),
+            process: std::process::id(),
+        };
+        let acquire = made.acquire.clone_ref(py);
+        let mut place = self.made();
         // Another thread may have made one meanwhile.
-        if let Some(lock) = self.made_here(py) {
-            return Ok(lock);
+        if let Some(there) = place.as_ref().filter(|there| there.process == made.process) {
+            let acquire = there.acquire.clone_ref(py);
+            drop(place);
+            return Ok(acquire);
         }
-        let (lock, process) = (new.clone_ref(py), std::process::id());
-        let old = self.made().replace(MadeLock { lock, waiting: VecDeque::new(), process });
+        let old = place.replace(made);
+        drop(place);
         drop(old);
-        Ok(new)
+        Ok(acquire)
     }
 
-    fn made_here(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        let made = self.made();
-        let made = made.as_ref().filter(|made| made.process == std::process::id())?;
-        Some(made.lock.clone_ref(py))
+    /// Reads something of the lock, if it was made in this process.
+    fn of_made_here<R>(&self, read: impl FnOnce(&MadeLock) -> R) -> Option<R> {
+        self.made().as_ref().filter(|made| made.process == std::process::id()).map(read)
     }
 
     fn made(&self) -> MutexGuard<'_, Option<MadeLock>> {

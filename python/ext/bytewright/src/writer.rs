@@ -36,15 +36,16 @@ impl Writer {
     fn operate<R>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&host::HostWriter<Strand>, &Sharing<'_>) -> PyResult<R>,
+        work: impl FnOnce(&host::HostWriter<Strand>, &Sharing<'_>) -> PyResult<R> + Send,
     ) -> PyResult<R> {
-        guarded_python(py, || work(self.writer.get(py), &self.host()))
+        let host = self.host();
+        self.writer.with(py, |py, writer| guarded_python(py, || work(writer, &host)))
     }
 
     /// Puts the bytes of a value.
     #[inline]
     fn put(&self, py: Python<'_>, value: &[u8]) -> PyResult<()> {
-        match self.writer.get(py).try_put(value) {
+        match self.writer.with(py, |_, writer| writer.try_put(value)) {
             true => Ok(()),
             false => self.operate(py, |writer, host| writer.put(host, value)),
         }
@@ -153,20 +154,20 @@ impl Writer {
             None => host::HostWriter::of_object(origin, name),
         };
         let file = object.map(|object| FileObject { object, read: String::new() });
-        let (lock, replaces) = (TurnLock::default(), mode == "replace");
+        let (lock, replaces) = (TurnLock::new(py)?, mode == "replace");
         Ok(Writer { writer: Locked::new(writer), lock, file, replaces })
     }
 
     /// The path, or what stands for it.
     #[getter]
-    fn name<'a>(&'a self, py: Python<'a>) -> &'a str {
-        self.writer.get(py).name()
+    fn name(&self, py: Python<'_>) -> String {
+        self.writer.with(py, |_, writer| writer.name().to_owned())
     }
 
     /// True after it was closed.
     #[getter]
     fn closed(&self, py: Python<'_>) -> bool {
-        self.writer.get(py).is_closed()
+        self.writer.with(py, |_, writer| writer.is_closed())
     }
 
     /// True if it takes the place of another file when it is closed.

@@ -13,6 +13,7 @@ pub(crate) fn read_schema<T>(
     let capsule = capsule.cast::<PyCapsule>()?;
     let pointer = capsule.pointer_checked(Some(c"arrow_schema"))?.cast::<ArrowSchema>();
     // SAFETY: the name says that the capsule has this struct, and that it keeps the rules of the interface; it is alive as long
-    // as the capsule, which is borrowed. Python's lock is held, so no other thread takes the schema over meanwhile.
+    // as the capsule, which is borrowed. Whoever takes a schema over has been given the capsule for itself, so no other thread
+    // does so while the call that has it here goes on.
     Ok(read(unsafe { pointer.as_ref() }))
 }

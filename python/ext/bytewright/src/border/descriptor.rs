@@ -14,8 +14,8 @@ pub(crate) fn duplicate(_py: Python<'_>, number: RawFd) -> io::Result<OwnedFd> {
     if number < 0 {
         return Err(io::Error::from_raw_os_error(EBADF));
     }
-    // SAFETY: it is not negative, and borrowed for one call of the system, which refuses a number that is not open.
-    // Python's lock is held, so no thread of Python closes it meanwhile.
+    // SAFETY: it is not negative, and borrowed for one call of the system, which refuses a number that is not open. It belongs
+    // to an object that the caller keeps open, or is a number of the program's, as that of `os.dup` is.
     let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
     borrowed.try_clone_to_owned()
 }

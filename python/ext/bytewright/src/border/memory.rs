@@ -3,6 +3,8 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::MaybeUninit;
+#[cfg(Py_GIL_DISABLED)]
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::{ptr, slice};
 
 use bytewright::host::Destination;
@@ -39,7 +41,10 @@ pub(crate) struct PinnedMemory<'py> {
     /// On the heap, because some objects keep its address.
     view: Box<View>,
     written: usize,
-    /// It is given back with Python's lock.
+    /// The bytes that were written, for which no other thread can reach them here.
+    #[cfg(Py_GIL_DISABLED)]
+    staged: Vec<MaybeUninit<u8>>,
+    /// It is given back by a thread that is attached to Python.
     _py: Python<'py>,
 }
 
@@ -63,7 +68,13 @@ impl<'py> PinnedMemory<'py> {
         });
         // SAFETY: an object that is alive, and a struct of ours. It is filled in, or there is an exception.
         match unsafe { PyObject_GetBuffer(object.as_ptr(), &raw mut *view, WRITABLE) } {
-            0 => Ok(PinnedMemory { view, written: 0, _py: py }),
+            0 => Ok(PinnedMemory {
+                view,
+                written: 0,
+                #[cfg(Py_GIL_DISABLED)]
+                staged: Vec::new(),
+                _py: py,
+            }),
             _ => Err(PyErr::fetch(py)),
         }
     }
@@ -75,11 +86,12 @@ impl<'py> PinnedMemory<'py> {
 
 impl Drop for PinnedMemory<'_> {
     fn drop(&mut self) {
-        // SAFETY: the view was filled in by `of`, and is given back once, with Python's lock.
+        // SAFETY: the view was filled in by `of`, and is given back once, by a thread that is attached.
         unsafe { PyBuffer_Release(&raw mut *self.view) }
     }
 }
 
+#[cfg(not(Py_GIL_DISABLED))]
 impl Destination for PinnedMemory<'_> {
     type Error = PyErr;
 
@@ -104,5 +116,38 @@ impl Destination for PinnedMemory<'_> {
         }
         // SAFETY: as in `room`; `set_len` keeps it within the bytes of the object.
         unsafe { slice::from_raw_parts(self.view.buf.cast(), self.written) }
+    }
+}
+
+/// Other threads may read and write the object at any time, so that no slice of its bytes can be lent: they are copied there
+/// one by one.
+#[cfg(Py_GIL_DISABLED)]
+impl Destination for PinnedMemory<'_> {
+    type Error = PyErr;
+
+    fn room(&mut self, len: usize, count: usize) -> PyResult<&mut [MaybeUninit<u8>]> {
+        let end = len.saturating_add(count).min(self.len());
+        if self.staged.len() < end {
+            self.staged.resize(end, MaybeUninit::new(0));
+        }
+        Ok(self.staged.get_mut(len..end).unwrap_or_default())
+    }
+
+    fn set_len(&mut self, len: usize) {
+        let (from, to) = (self.written, len.min(self.staged.len()));
+        self.written = to;
+        for (place, byte) in self.staged.iter().enumerate().take(to).skip(from) {
+            // SAFETY: the object has a byte there while it is pinned, because none is staged beyond its end, and lets it be
+            // written to. The first `len` bytes that are staged have values.
+            unsafe {
+                let byte = byte.assume_init();
+                AtomicU8::from_ptr(self.view.buf.cast::<u8>().add(place)).store(byte, Relaxed);
+            }
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: the first bytes that are staged, so many that `set_len` was told of, have values.
+        unsafe { slice::from_raw_parts(self.staged.as_ptr().cast(), self.written) }
     }
 }

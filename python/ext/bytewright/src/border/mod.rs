@@ -13,5 +13,5 @@ pub(crate) use arrow::read_schema;
 pub(crate) use descriptor::{descriptor_of, duplicate};
 pub(crate) use locked::{Locked, check as check_lock};
 pub(crate) use memory::PinnedMemory;
-pub(crate) use objects::{Fresh, Maker, each_entry, list};
+pub(crate) use objects::{Fresh, Maker, changed, each_entry, list};
 pub(crate) use pending::{raise_soon, run_soon};

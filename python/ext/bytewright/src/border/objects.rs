@@ -3,6 +3,8 @@
 //! meanwhile.
 
 use std::ptr;
+use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use bytewright::error::excerpt;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
@@ -10,6 +12,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
+
+use super::locked::in_section;
 
 /// A class, and where the objects of it have their attributes.
 pub(crate) struct Maker {
@@ -114,11 +118,13 @@ impl Maker {
         if let Some(slot) = attribute.slot
             && self.is_class_of(object)
         {
-            // SAFETY: an object of the class has a slot there, see `slot_of`: null, or an object that it keeps alive.
-            let value = unsafe {
-                let value = object.as_ptr().byte_add(slot).cast::<*mut ffi::PyObject>().read();
+            // SAFETY: an object of the class has a slot there, see `slot_of`: null, or an object that it keeps alive. Whoever
+            // replaces that one does so in such a section, too, and before it lets go of it; from here on there is a reference
+            // of our own.
+            let value = in_section(object, || unsafe {
+                let value = (*place_of(object, slot)).load(Relaxed);
                 Bound::from_borrowed_ptr_or_opt(py, value)
-            };
+            });
             if let Some(value) = value {
                 return Ok(value);
             }
@@ -141,11 +147,15 @@ impl<'py> Fresh<'_, 'py> {
         match attribute.slot {
             Some(slot) => {
                 // SAFETY: the object is of the maker's class (`adopt`), and such objects have a slot there (`slot_of`):
-                // null, or an object of which the slot owns a reference. It is let go of when the slot has the new one.
-                let old = unsafe {
-                    let place = self.object.as_ptr().byte_add(slot).cast::<*mut ffi::PyObject>();
-                    Bound::from_owned_ptr_or_opt(py, place.replace(value.into_ptr()))
-                };
+                // null, or an object of which the slot owns a reference. It is let go of when the slot has the new one. A
+                // class may show its objects to other threads, which read and change a slot as Python does: in the section
+                // of the object, or by one load of a pointer.
+                let old = in_section(&self.object, || unsafe {
+                    let place = &*place_of(&self.object, slot);
+                    let old = place.load(Relaxed);
+                    place.store(value.into_ptr(), Release);
+                    Bound::from_owned_ptr_or_opt(py, old)
+                });
                 drop(old);
                 Ok(())
             }
@@ -169,6 +179,12 @@ impl<'py> Fresh<'_, 'py> {
     }
 }
 
+/// The place of an object so many bytes behind its beginning.
+#[inline]
+fn place_of(object: &Bound<'_, PyAny>, offset: usize) -> *const AtomicPtr<ffi::PyObject> {
+    object.as_ptr().wrapping_byte_add(offset).cast()
+}
+
 /// Finds the slot of a name in objects of a class, if there is one. It is tried out with `probe`, a new object: of what
 /// is between its head and its end, exactly one word has to change to what was set, and back.
 fn slot_of(
@@ -187,8 +203,7 @@ fn slot_of(
         let found = offsets.filter(|offset| {
             // SAFETY: an object of the class has `__basicsize__` bytes at least, all of which were written when it was
             // made; the words are aligned as the object is.
-            let word =
-                unsafe { probe.as_ptr().byte_add(*offset).cast::<*mut ffi::PyObject>().read() };
+            let word = unsafe { (*place_of(probe, *offset)).load(Relaxed) };
             word == wanted
         });
         found.collect::<Vec<usize>>()
@@ -225,33 +240,42 @@ pub(crate) fn list<'py>(
     }
 }
 
-/// Calls `each` with the entries of a dict, which may be changed meanwhile: then that is an error.
+/// Calls `each` with the `count` entries that a dict has, which may be changed meanwhile, also by other threads: then that is an
+/// error.
 #[inline]
-pub(crate) fn each_entry<'py>(
+pub(crate) fn each_entry<'py, E: From<PyErr>>(
     dict: &Bound<'py, PyDict>,
-    mut each: impl FnMut(Bound<'py, PyAny>, Bound<'py, PyAny>) -> PyResult<()>,
-) -> PyResult<()> {
+    count: usize,
+    mut each: impl FnMut(Bound<'py, PyAny>, Bound<'py, PyAny>) -> Result<(), E>,
+) -> Result<(), E> {
     let py = dict.py();
-    let (count, mut left, mut position) = (dict.len(), dict.len(), 0);
-    let (mut key, mut value) = (ptr::null_mut(), ptr::null_mut());
-    // SAFETY: a dict that is alive, and three variables of ours. It is asked anew for each entry, so that one that was
-    // changed is walked to wherever it ends.
-    while unsafe { ffi::PyDict_Next(dict.as_ptr(), &mut position, &mut key, &mut value) } != 0 {
-        // SAFETY: the dict has these two now; from here on we have references of our own.
-        let entry =
-            unsafe { (Bound::from_borrowed_ptr(py, key), Bound::from_borrowed_ptr(py, value)) };
+    let (mut left, mut position) = (count, 0);
+    let mut next = || {
+        let (mut key, mut value) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: a dict that is alive, and three variables of ours. It is asked anew for each entry, so that one that was
+        // changed is walked to wherever it ends. It has the two while no other thread changes it; then there are references of
+        // our own.
+        in_section(dict, || unsafe {
+            match ffi::PyDict_Next(dict.as_ptr(), &mut position, &mut key, &mut value) {
+                0 => None,
+                _ => Some((Bound::from_borrowed_ptr(py, key), Bound::from_borrowed_ptr(py, value))),
+            }
+        })
+    };
+    while let Some((key, value)) = next() {
         let Some(fewer) = left.checked_sub(1).filter(|_| dict.len() == count) else {
-            return Err(changed());
+            return Err(changed("dict").into());
         };
         left = fewer;
-        each(entry.0, entry.1)?;
+        each(key, value)?;
     }
-    if left == 0 { Ok(()) } else { Err(changed()) }
+    if left == 0 { Ok(()) } else { Err(changed("dict").into()) }
 }
 
+/// The error of a `what` that was changed while it was read.
 #[cold]
-fn changed() -> PyErr {
-    PyRuntimeError::new_err(
-        "expected a dict that stays as it is while it is read, found one that is changed",
-    )
+pub(crate) fn changed(what: &str) -> PyErr {
+    PyRuntimeError::new_err(format!(
+        "expected a {what} that stays as it is while it is read, found one that is changed"
+    ))
 }

@@ -35,9 +35,13 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    fn new(reader: host::HostReader<Strand>, file: Option<FileObject>) -> Reader {
-        let (lock, templates) = (TurnLock::default(), Templates::default());
-        Reader { reader: Locked::new(reader), lock, file, templates }
+    fn new(
+        py: Python<'_>,
+        reader: host::HostReader<Strand>,
+        file: Option<FileObject>,
+    ) -> PyResult<Reader> {
+        let (lock, templates) = (TurnLock::new(py)?, Templates::default());
+        Ok(Reader { reader: Locked::new(reader), lock, file, templates })
     }
 
     fn host(&self) -> Sharing<'_> {
@@ -45,21 +49,21 @@ impl Reader {
     }
 
     /// Does `work` when no other operation goes on.
-    fn operate<R>(
+    fn operate<'py, R>(
         &self,
-        py: Python<'_>,
-        work: impl FnOnce(&Operation<'_, Sharing<'_>>) -> PyResult<R>,
+        py: Python<'py>,
+        work: impl FnOnce(Python<'py>, &Operation<'_, Sharing<'_>>) -> PyResult<R> + Send,
     ) -> PyResult<R> {
-        let (reader, host) = (self.reader.get(py), self.host());
-        guarded_python(py, || work(&reader.begin(&host)?))
+        let host = self.host();
+        self.reader.with(py, |py, reader| guarded_python(py, || work(py, &reader.begin(&host)?)))
     }
 
     /// Takes the bytes of a value that errors call `what`.
     #[inline]
     fn array<const N: usize>(&self, py: Python<'_>, what: &str) -> PyResult<[u8; N]> {
-        match self.reader.get(py).take_array() {
+        match self.reader.with(py, |_, reader| reader.take_array()) {
             Some(buffered) => Ok(buffered),
-            None => self.operate(py, |operation| operation.array(what)),
+            None => self.operate(py, |_, operation| operation.array(what)),
         }
     }
 }
@@ -120,34 +124,34 @@ impl Reader {
         let OpenedInput { name, path, descriptor, offset, object, read, origin } = opened;
         if let Some(path) = path {
             let source = raised(py, py.detach(|| guarded(|| FileSource::open(&path))))?;
-            return Ok(Reader::new(host::HostReader::of_file(source, &name, options), None));
+            return Reader::new(py, host::HostReader::of_file(source, &name, options), None);
         }
         if let Some(number) = descriptor {
             let copied = duplicate(py, number).map_err(|error| Error::io("duplicate", &error));
             let source = raised(py, copied.and_then(FileSource::from_fd))?.from_offset(offset);
-            return Ok(Reader::new(host::HostReader::of_file(source, &name, options), None));
+            return Reader::new(py, host::HostReader::of_file(source, &name, options), None);
         }
         let file = object.map(|object| FileObject { object, read });
-        Ok(Reader::new(host::HostReader::of_object(origin, &name, options), file))
+        Reader::new(py, host::HostReader::of_object(origin, &name, options), file)
     }
 
     /// The path, or what stands for it.
     #[getter]
-    fn name<'a>(&'a self, py: Python<'a>) -> &'a str {
-        self.reader.get(py).name()
+    fn name(&self, py: Python<'_>) -> String {
+        self.reader.with(py, |_, reader| reader.name().to_owned())
     }
 
     /// True after it was closed.
     #[getter]
     fn closed(&self, py: Python<'_>) -> bool {
-        self.reader.get(py).is_closed()
+        self.reader.with(py, |_, reader| reader.is_closed())
     }
 
     /// Closes the file; a file object that was given stays open.
     ///
     /// Raises `LockError` while this very thread reads: in a signal handler.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.reader.get(py).close(&self.host())
+        self.reader.with(py, |_, reader| reader.close(&self.host()))
     }
 
     /// The next byte as a number.
@@ -252,12 +256,12 @@ impl Reader {
 
     /// The next unsigned number of seven bits to a byte, the low ones first (LEB128), of at most 64 bits.
     fn varint(&self, py: Python<'_>) -> PyResult<u64> {
-        self.operate(py, |operation| operation.varint())
+        self.operate(py, |_, operation| operation.varint())
     }
 
     /// The next signed number of that form, as protocol buffers have it: 0, -1, 1, -2.
     fn zigzag(&self, py: Python<'_>) -> PyResult<i64> {
-        self.operate(py, |operation| operation.varint()).map(from_zigzag)
+        self.operate(py, |_, operation| operation.varint()).map(from_zigzag)
     }
 
     /// Up to `size` bytes, fewer only where the input ends, and none at its end; all that is left where it is negative or
@@ -265,19 +269,20 @@ impl Reader {
     #[pyo3(signature = (size = None, /))]
     fn read<'py>(&self, py: Python<'py>, size: Option<isize>) -> PyResult<Bound<'py, PyBytes>> {
         let size = size.and_then(|size| usize::try_from(size).ok()).unwrap_or(usize::MAX);
-        self.operate(py, |operation| bytes::read(py, operation, size))
+        self.operate(py, |py, operation| bytes::read(py, operation, size))
     }
 
     /// Puts bytes into a buffer that can be written to, such as a bytearray, a memoryview or an array of numpy, until it
     /// is full or the input ends; returns how many. The buffer cannot change its length meanwhile.
     fn readinto(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
-        self.operate(py, |operation| bytes::read_into(operation, buffer))
+        let buffer = buffer.as_unbound();
+        self.operate(py, |py, operation| bytes::read_into(operation, buffer.bind(py)))
     }
 
     /// Bytes that stay where they are: up to `size`, fewer only where the input ends.
     #[pyo3(signature = (size, /))]
     fn peek<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyBytes>> {
-        self.operate(py, |operation| {
+        self.operate(py, |py, operation| {
             let there = operation.want(size)?;
             operation.take(there, 0, |bytes| Ok(PyBytes::new(py, bytes)))
         })
@@ -286,7 +291,7 @@ impl Reader {
     /// Passes over bytes, and returns how many there were. A long way in a file is not read.
     #[pyo3(signature = (size, /))]
     fn skip(&self, py: Python<'_>, size: u64) -> PyResult<u64> {
-        self.operate(py, |operation| operation.skip(size))
+        self.operate(py, |_, operation| operation.skip(size))
     }
 
     /// The values of the next record as a tuple. The template is letters, each with a count or the order of its bytes (<, >)
@@ -295,7 +300,7 @@ impl Reader {
     /// Raises `TruncatedError` where the input ends before the record does.
     fn unpack<'py>(&self, py: Python<'py>, template: &str) -> PyResult<Bound<'py, PyAny>> {
         let template = self.templates.get(py, template)?;
-        self.operate(py, |operation| records::one(py, operation, self.name(py), &template))
+        self.operate(py, |py, operation| records::one(py, operation, self, &template))
     }
 
     /// Up to `count` records as a list of tuples; all that are left where it is None.
@@ -307,7 +312,7 @@ impl Reader {
         count: Option<usize>,
     ) -> PyResult<Bound<'py, PyList>> {
         let template = self.templates.get(py, template)?;
-        self.operate(py, |operation| records::tuples(py, operation, &template, count))
+        self.operate(py, |py, operation| records::tuples(py, operation, &template, count))
     }
 
     /// Reads them as columns that are called `names`.
@@ -322,7 +327,8 @@ impl Reader {
         let template = self.templates.get(py, template)?;
         let schema = raised(py, host::record_schema(&template, &names))?;
         let count = count.unwrap_or(usize::MAX);
-        self.operate(py, |operation| operation.columns(&template, &schema, count)).map(Batch::new)
+        self.operate(py, |_, operation| operation.columns(&template, &schema, count))
+            .map(Batch::new)
     }
 
     /// Iterates over the records that are left, as tuples: see `unpack`.
@@ -349,12 +355,12 @@ impl Reader {
     #[pyo3(signature = (pattern, /))]
     fn find(&self, py: Python<'_>, pattern: &[u8]) -> PyResult<Option<u64>> {
         let search = raised(py, Search::new(pattern))?;
-        self.operate(py, |operation| operation.find(&search))
+        self.operate(py, |_, operation| operation.find(&search))
     }
 
     /// Returns its position, in decompressed bytes from where it began.
     fn tell(&self, py: Python<'_>) -> PyResult<u64> {
-        self.operate(py, |operation| operation.position())
+        self.operate(py, |_, operation| operation.position())
     }
 
     /// Goes to a place, and returns where that is: `offset` bytes from the beginning (`whence` 0), from here (1) or from the
@@ -366,7 +372,7 @@ impl Reader {
     #[pyo3(signature = (offset, whence = 0, /))]
     fn seek(&self, py: Python<'_>, offset: i64, whence: i32) -> PyResult<u64> {
         let whence = whence_of(py, whence)?;
-        self.operate(py, |operation| {
+        self.operate(py, |_, operation| {
             operation.go(whence, offset)?;
             operation.position()
         })
@@ -374,16 +380,16 @@ impl Reader {
 
     /// The length of the input, where that is known without reading it; otherwise None.
     fn size(&self, py: Python<'_>) -> PyResult<Option<u64>> {
-        self.operate(py, |operation| operation.size())
+        self.operate(py, |_, operation| operation.size())
     }
 
     /// Returns True if there is nothing left to read.
     fn at_end(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.operate(py, |operation| operation.want(1))? == 0)
+        Ok(self.operate(py, |_, operation| operation.want(1))? == 0)
     }
 
     /// Returns the compression of the input: "none", "gzip" or "zstd".
     fn compression(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(self.operate(py, |operation| operation.compression())?.to_string())
+        Ok(self.operate(py, |_, operation| operation.compression())?.to_string())
     }
 }

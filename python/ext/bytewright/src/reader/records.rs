@@ -64,18 +64,18 @@ fn next<'py>(
     operation.take(len, len, |record| tuple(py, template, record)).map(|made| Some(made.into_any()))
 }
 
-/// The next record, of an input that errors call `name`.
+/// The next record of a reader.
 pub(super) fn one<'py>(
     py: Python<'py>,
     operation: &Operation<'_, Sharing<'_>>,
-    name: &str,
+    reader: &Reader,
     template: &RecordTemplate,
 ) -> PyResult<Bound<'py, PyAny>> {
     if let Some(made) = next(py, operation, template)? {
         return Ok(made);
     }
     let error = Error::truncated("a record", template.record_len() as u64, 0);
-    Err(to_python(py, &error.at(operation.position()?).in_file(name)))
+    Err(to_python(py, &error.at(operation.position()?).in_file(&reader.name(py))))
 }
 
 /// Up to `count` records. Where it fails, none is taken that can be read again.
@@ -133,7 +133,7 @@ impl RecordIterator {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.reader.get().operate(py, |operation| match &self.form {
+        self.reader.get().operate(py, |py, operation| match &self.form {
             Form::Tuples(template) => next(py, operation, template),
             Form::Bytes(size) => match operation.want_record(*size)? {
                 true => operation

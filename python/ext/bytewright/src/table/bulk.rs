@@ -26,7 +26,7 @@ pub(super) fn get_many(
     keys: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<Option<Py<PyAny>>>> {
     values_of(py, table.strings, &table.values, keys, |slices, found| {
-        table.read(py, |content| {
+        table.read(py, |py, content| {
             content.table()?.get_many(slices, &mut |_, value| {
                 found.push(value.map(|value| table.values.object(py, value)));
             })
@@ -107,16 +107,17 @@ fn put(py: Python<'_>, table: &Table, entries: &PackedEntries) -> PyResult<()> {
 
 /// All entries of a dict, read where they lie; nothing where they are more than a piece.
 fn packed(table: &Table, dict: &Bound<'_, PyDict>) -> PyResult<Option<PackedEntries>> {
-    if dict.len() > PIECE_LEN {
+    let count = dict.len();
+    if count > PIECE_LEN {
         return Ok(None);
     }
-    let mut entries = PackedEntries::with_capacity(dict.len());
-    each_entry(dict, |key, value| {
+    let mut entries = PackedEntries::with_capacity(count);
+    each_entry(dict, count, |key, value| {
         if entries.bytes_len() < PIECE_BYTES {
             let key = table.strings.bytes(&key, "key")?;
             entries.push(&key, &table.values.bytes(&value)?);
         }
-        Ok(())
+        PyResult::Ok(())
     })?;
     Ok((entries.bytes_len() < PIECE_BYTES).then_some(entries))
 }
@@ -137,7 +138,15 @@ enum Pairs<'py> {
 impl<'a, 'py> Pieces<'a, 'py> {
     fn of(table: &'a Table, pairs: &Bound<'py, PyAny>) -> PyResult<Self> {
         let pairs = match pairs.cast_exact::<PyDict>() {
-            Ok(dict) => Pairs::Dict(dict.iter().collect::<Vec<_>>().into_iter()),
+            Ok(dict) => {
+                let count = dict.len();
+                let mut entries = Vec::with_capacity(count);
+                each_entry(dict, count, |key, value| {
+                    entries.push((key, value));
+                    PyResult::Ok(())
+                })?;
+                Pairs::Dict(entries.into_iter())
+            }
             Err(_) => Pairs::Any(pairs.try_iter()?),
         };
         Ok(Pieces { table, pairs, is_over: false })

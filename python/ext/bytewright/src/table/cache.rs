@@ -48,7 +48,7 @@ impl CacheTable {
         mut work: impl FnMut(&Cache, &mut dyn table::Table) -> bytewright::Result<R> + Send,
     ) -> PyResult<R> {
         let cache = self.cache;
-        self.table.get().run(py, |handle, host| {
+        self.table.get().run_attached(py, |py, handle, host| {
             let told = |error: &bytewright::Error| told_of_clearing(py, error);
             handle.mending(host, self.on_damage, told, || {
                 handle.change_by_cost(host, Cost::of_bytes(len), |table| work(&cache, table))
@@ -58,14 +58,16 @@ impl CacheTable {
 
     /// Asks the table something brief. No Python code may run in `work`.
     #[inline]
-    fn look<R>(
+    fn look<'py, R>(
         &self,
-        py: Python<'_>,
-        mut work: impl FnMut(&TableContent) -> bytewright::Result<R>,
+        py: Python<'py>,
+        mut work: impl FnMut(Python<'py>, &TableContent) -> bytewright::Result<R> + Send,
     ) -> PyResult<R> {
-        self.table.get().run(py, |handle, host| {
+        self.table.get().run_attached(py, |py, handle, host| {
             let told = |error: &bytewright::Error| told_of_clearing(py, error);
-            handle.mending(host, self.on_damage, told, || handle.read(host, &mut work))
+            handle.mending(host, self.on_damage, told, || {
+                handle.read(host, |content| work(py, content))
+            })
         })
     }
 
@@ -79,7 +81,7 @@ impl CacheTable {
     #[inline]
     fn find_key(&self, py: Python<'_>, key: &[u8]) -> PyResult<Option<FoundObject>> {
         let (now, mut found) = (Cache::now(), None);
-        self.look(py, |content| {
+        self.look(py, |py, content| {
             let note = &mut |entry: CacheEntry<'_>| found = Some(FoundObject::of(py, &entry));
             self.cache.get(content.table()?, key, now, note)
         })?;
@@ -202,12 +204,12 @@ impl CacheTable {
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.look(py, |content| Ok(content.table()?.len()? as usize))
+        self.look(py, |_, content| Ok(content.table()?.len()? as usize))
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         let (key, now) = (self.forms.bytes(key, "key")?.data().to_key(), Cache::now());
-        self.look(py, |content| self.cache.contains(content.table()?, &key, now))
+        self.look(py, |_, content| self.cache.contains(content.table()?, &key, now))
     }
 
     fn __getitem__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
@@ -406,7 +408,7 @@ impl CacheTable {
 
     /// The bytes that its file, or its memory, takes.
     fn volume(&self, py: Python<'_>) -> PyResult<u64> {
-        self.look(py, |content| content.table()?.used_bytes())
+        self.look(py, |_, content| content.table()?.used_bytes())
     }
 
     /// Returns the key of a call of the function `base`: text that says what each argument is, but those in `ignored`.

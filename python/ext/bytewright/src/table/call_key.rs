@@ -7,6 +7,7 @@ use pyo3::types::{
     PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PyNone, PySet, PyString, PyTuple,
 };
 
+use crate::border::each_entry;
 use crate::shown::class_name;
 
 /// Most objects inside of each other that an argument may have.
@@ -137,9 +138,9 @@ impl ShownArguments {
         } else if let Ok(dict) = argument.cast_exact::<PyDict>() {
             self.put_dict(dict, depth)?;
         } else if let Ok(set) = argument.cast_exact::<PySet>() {
-            self.put_set("set", set.iter(), depth)?;
+            self.put_set("set", set.as_any(), depth)?;
         } else if let Ok(set) = argument.cast_exact::<PyFrozenSet>() {
-            self.put_set("frozenset", set.iter(), depth)?;
+            self.put_set("frozenset", set.as_any(), depth)?;
         } else {
             return Err(PyTypeError::new_err(format!(
                 "memoize takes str, bytes, int, float, bool, None, and tuples, lists, dicts and sets of these as arguments: \
@@ -164,10 +165,12 @@ impl ShownArguments {
     }
 
     fn put_dict(&mut self, dict: &Bound<'_, PyDict>, depth: u32) -> PyResult<()> {
-        let mut items = Vec::with_capacity(dict.len());
-        for (key, value) in dict.iter() {
+        let count = dict.len();
+        let mut items = Vec::with_capacity(count);
+        each_entry(dict, count, |key, value| {
             items.push((key.repr()?.to_str()?.to_owned(), key, value));
-        }
+            PyResult::Ok(())
+        })?;
         items.sort_by(|one, other| one.0.cmp(&other.0));
         self.text.push('{');
         let mut separator = "";
@@ -181,16 +184,11 @@ impl ShownArguments {
         Ok(())
     }
 
-    fn put_set<'py>(
-        &mut self,
-        name: &str,
-        elements: impl Iterator<Item = Bound<'py, PyAny>>,
-        depth: u32,
-    ) -> PyResult<()> {
+    fn put_set(&mut self, name: &str, set: &Bound<'_, PyAny>, depth: u32) -> PyResult<()> {
         let mut texts = Vec::new();
-        for element in elements {
+        for element in set.try_iter()? {
             let mut one = ShownArguments { text: String::new(), typed: self.typed };
-            one.put(&element, depth + 1)?;
+            one.put(&element?, depth + 1)?;
             texts.push(one.text);
         }
         texts.sort();

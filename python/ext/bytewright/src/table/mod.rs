@@ -59,21 +59,41 @@ impl Table {
     #[inline]
     fn run<'a, R>(
         &'a self,
-        py: Python<'a>,
-        work: impl FnOnce(&TableHandle<Strand>, &TableHost<'a>) -> Outcome<R, TableHost<'a>>,
+        py: Python<'_>,
+        work: impl FnOnce(&TableHandle<Strand>, &TableHost<'a>) -> Outcome<R, TableHost<'a>> + Send,
     ) -> PyResult<R> {
-        let host = TableHost { lock: &self.lock };
-        work(self.handle.get(py), &host).map_err(|failure| failure.into_host(&host))
+        self.run_attached(py, |_, handle, host| work(handle, host))
+    }
+
+    /// Does an operation that makes objects.
+    #[inline]
+    fn run_attached<'a, 'py, R>(
+        &'a self,
+        py: Python<'py>,
+        work: impl FnOnce(
+            Python<'py>,
+            &TableHandle<Strand>,
+            &TableHost<'a>,
+        ) -> Outcome<R, TableHost<'a>>
+        + Send,
+    ) -> PyResult<R> {
+        let host = self.host();
+        let outcome = self.handle.with(py, |py, handle| work(py, handle, &host));
+        outcome.map_err(|failure| failure.into_host(&host))
     }
 
     /// Asks the table something brief. No Python code may run in `work`.
     #[inline]
-    fn read<R>(
+    fn read<'py, R>(
         &self,
-        py: Python<'_>,
-        work: impl FnOnce(&TableContent) -> bytewright::Result<R>,
+        py: Python<'py>,
+        work: impl FnOnce(Python<'py>, &TableContent) -> bytewright::Result<R> + Send,
     ) -> PyResult<R> {
-        self.run(py, |handle, host| handle.read(host, work))
+        self.run_attached(py, |py, handle, host| handle.read(host, |content| work(py, content)))
+    }
+
+    fn host(&self) -> TableHost<'_> {
+        TableHost { lock: &self.lock }
     }
 
     /// Changes the table, without Python's lock where that may wait for a disk.
@@ -90,7 +110,7 @@ impl Table {
     fn find(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
         let key = self.strings.bytes(key, "key")?;
         let mut found = None;
-        self.read(py, |content| {
+        self.read(py, |py, content| {
             content
                 .table()?
                 .get_with(&key, &mut |value| found = Some(self.values.object(py, value)))
@@ -105,7 +125,7 @@ impl Table {
         options: OpenOptions,
         on_damage: OnDamage,
     ) -> PyResult<Table> {
-        let lock = TurnLock::default();
+        let lock = TurnLock::new(py)?;
         let handle = match &path {
             Some(path) => {
                 open::open_mending(py, &TableHost { lock: &lock }, path, options, on_damage)?
@@ -153,7 +173,7 @@ impl Table {
     ) -> PyResult<Table> {
         let values = raised(py, ValueType::by_name(values))?;
         let kind = if is_ordered { TableKind::Ordered } else { TableKind::Hashed };
-        let lock = TurnLock::default();
+        let lock = TurnLock::new(py)?;
         let handle = match &path {
             Some(path) => open::open(py, &TableHost { lock: &lock }, path, kind, values, options)?,
             None => TableHandle::in_memory(kind),
@@ -185,17 +205,17 @@ impl Table {
     /// True after it was closed.
     #[getter]
     fn closed(&self, py: Python<'_>) -> bool {
-        self.handle.get(py).is_closed()
+        self.handle.with(py, |_, handle| handle.is_closed())
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.read(py, |content| Ok(content.table()?.len()? as usize))
+        self.read(py, |_, content| Ok(content.table()?.len()? as usize))
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
         match self.strings.key_sought(key)? {
-            Some(key) => self.read(py, |content| content.table()?.contains(&key)),
-            None => self.read(py, |content| content.table().map(|_| false)),
+            Some(key) => self.read(py, |_, content| content.table()?.contains(&key)),
+            None => self.read(py, |_, content| content.table().map(|_| false)),
         }
     }
 
@@ -412,9 +432,8 @@ impl Table {
     /// True while a transaction of this thread, or of this task, is open.
     #[getter]
     fn in_transaction(&self, py: Python<'_>) -> PyResult<bool> {
-        let handle = self.handle.get(py);
-        if !handle.turn().is_taken() {
-            return self.read(py, |content| content.table().map(|_| false));
+        if !self.handle.with(py, |_, handle| handle.turn().is_taken()) {
+            return self.read(py, |_, content| content.table().map(|_| false));
         }
         Ok(self.run(py, TableHandle::depth)? > 0)
     }
@@ -487,12 +506,12 @@ impl Table {
     }
 
     fn __sizeof__(&self, py: Python<'_>) -> usize {
-        size_of::<Self>() + self.handle.get(py).memory_bytes()
+        size_of::<Self>() + self.handle.with(py, |_, handle| handle.memory_bytes())
     }
 
     #[pyo3(name = "_has_same_entries")]
     fn has_same_entries(&self, py: Python<'_>, other: &Table) -> PyResult<bool> {
-        let snapshot = |table: &Table| table.read(py, |content| content.table()?.snapshot());
+        let snapshot = |table: &Table| table.read(py, |_, content| content.table()?.snapshot());
         let (one, two) = (snapshot(self)?, snapshot(other)?);
         raised(py, py.detach(move || bytewright::table::have_same_entries(&*one, &*two)))
     }

@@ -8,6 +8,7 @@ use pyo3::types::{
     PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple,
 };
 
+use crate::border::{changed, each_entry};
 use crate::shown::{class_name, shown};
 
 /// Object of a class that is not kept.
@@ -38,6 +39,18 @@ impl Unfit {
              convert it, or open the cache with pickle_key",
             self.reason
         ))
+    }
+}
+
+/// Reason for which an entry of a dict is not appended.
+enum Refused {
+    Unfit(Unfit),
+    Raised(PyErr),
+}
+
+impl From<PyErr> for Refused {
+    fn from(error: PyErr) -> Refused {
+        Refused::Raised(error)
     }
 }
 
@@ -105,12 +118,15 @@ fn put_elements(
         tag.put(bytes);
     }
     CborItem::Array(len as u64).put(bytes);
-    for (index, element) in given.try_iter()?.enumerate() {
+    let mut count = 0;
+    for element in given.try_iter()? {
         if let Err(unfit) = put_object(&element?, bytes, depth + 1)? {
-            return Ok(Err(unfit.inside(index.to_string())));
+            return Ok(Err(unfit.inside(count.to_string())));
         }
+        count += 1;
     }
-    Ok(Ok(()))
+    // Of a list; a set says so itself.
+    if count == len { Ok(Ok(())) } else { Err(changed("list")) }
 }
 
 fn put_dict(
@@ -118,15 +134,21 @@ fn put_dict(
     bytes: &mut Vec<u8>,
     depth: usize,
 ) -> PyResult<Result<(), Unfit>> {
-    CborItem::Map(dict.len() as u64).put(bytes);
-    for (key, element) in dict.iter() {
+    let count = dict.len();
+    CborItem::Map(count as u64).put(bytes);
+    let walked = each_entry(dict, count, |key, element| {
         for part in [&key, &element] {
             if let Err(unfit) = put_object(part, bytes, depth + 1)? {
-                return Ok(Err(unfit.inside(shown(&key)?)));
+                return Err(Refused::Unfit(unfit.inside(shown(&key)?)));
             }
         }
+        Ok(())
+    });
+    match walked {
+        Ok(()) => Ok(Ok(())),
+        Err(Refused::Unfit(unfit)) => Ok(Err(unfit)),
+        Err(Refused::Raised(error)) => Err(error),
     }
-    Ok(Ok(()))
 }
 
 /// Takes an object from `reader`; `None` where there is none.

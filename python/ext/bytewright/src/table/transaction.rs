@@ -9,7 +9,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
 use super::Table;
-use super::host::TableHost;
 use crate::error::{argument, no_pickle, to_python};
 use crate::task::Task;
 
@@ -137,11 +136,11 @@ impl Table {
     /// Begins a transaction for a block that other tasks may run beside: inside of one that no task began, they would not
     /// end in the order in which they can.
     fn begin_block(&self, py: Python<'_>) -> PyResult<TransactionId> {
-        let holder = self.handle.get(py).turn().holder();
+        let holder = self.handle.with(py, |_, handle| handle.turn().holder());
         if holder.is_some_and(|holder| holder.is_this_thread_without_task())
             && Task::running(py)?.is_some()
         {
-            return Err(to_python(py, &TableHost { lock: &self.lock }.refusal()));
+            return Err(to_python(py, &self.host().refusal()));
         }
         self.run(py, TableHandle::begin)
     }
@@ -154,8 +153,7 @@ impl Table {
         wake: &Bound<'_, PyAny>,
         waited: f64,
     ) -> PyResult<TriedBegin> {
-        let handle = self.handle.get(py);
-        if handle.turn().is_mine(&TableHost { lock: &self.lock })? {
+        if self.handle.with(py, |_, handle| handle.turn().is_mine(&self.host()))? {
             return self.begin_block(py).map(TriedBegin::Begun);
         }
         // In the queue first, so that no turn that is given back meanwhile is missed.
@@ -164,8 +162,9 @@ impl Table {
         if !matches!(begun, Ok(TriedBegin::InUse)) {
             self.lock.leave_queue(wake);
         }
+        let timeout = self.handle.with(py, |_, handle| handle.timeout());
         match begun? {
-            TriedBegin::Elsewhere(error) if waited >= handle.timeout().as_secs_f64() => {
+            TriedBegin::Elsewhere(error) if waited >= timeout.as_secs_f64() => {
                 Err(to_python(py, &error))
             }
             tried => Ok(tried),
@@ -184,7 +183,7 @@ impl Table {
 
     /// Takes back a transaction whose object is gone.
     pub(super) fn abandon(&self, py: Python<'_>, one: TransactionId) {
-        self.handle.get(py).abandon(&TableHost { lock: &self.lock }, one);
+        self.handle.with(py, |_, handle| handle.abandon(&self.host(), one));
     }
 }
 

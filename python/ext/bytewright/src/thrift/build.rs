@@ -286,7 +286,10 @@ impl<'a, 'py> Building<'a, 'py> {
     fn key(&mut self, shape: &Shape) -> PyResult<Bound<'py, PyAny>> {
         let value = self.cursor.value();
         if let TapeValue::String(bytes) = value
-            && let Some(text) = self.codec.names.get(self.py).borrow_mut().text(self.py, bytes)
+            && let Some(text) = self.codec.names.with(self.py, |py, names| {
+                // The error for bytes that are no text may let others have the names.
+                names.try_borrow_mut().ok()?.text(py, bytes)
+            })
         {
             return Ok(text.into_any());
         }

@@ -16,7 +16,7 @@ use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use pyo3::{PyTraverseError, PyVisit};
 
 use super::names::Names;
-use crate::border::{Locked, Maker};
+use crate::border::{Locked, Maker, each_entry};
 use crate::error::raised;
 use crate::shown::shown;
 
@@ -402,5 +402,11 @@ impl Element {
 }
 
 fn members_of(members: &Bound<'_, PyDict>) -> PyResult<HashMap<i64, Py<PyAny>>> {
-    members.iter().map(|(number, member)| Ok((number.extract()?, member.unbind()))).collect()
+    let count = members.len();
+    let mut found = HashMap::with_capacity(count);
+    each_entry(members, count, |number, member| {
+        found.insert(number.extract()?, member.unbind());
+        PyResult::Ok(())
+    })?;
+    Ok(found)
 }

@@ -287,19 +287,9 @@ impl<'py, W: Write> Walk<'_, 'py, W> {
         };
         let count = dict.len();
         self.begun(|writer| writer.map(key.wire, of_key.wire, count))?;
-        let mut refusal = None;
-        let walked = each_entry(dict, |name, found| {
-            let written =
-                self.value(&name, &key.shape).and_then(|()| self.value(&found, &of_key.shape));
-            written.map_err(|refused| {
-                refusal = Some(refused);
-                PyTypeError::new_err(())
-            })
-        });
-        match (refusal, walked) {
-            (Some(refused), _) => return Err(refused),
-            (None, walked) => walked?,
-        }
+        each_entry(dict, count, |name, found| {
+            self.value(&name, &key.shape).and_then(|()| self.value(&found, &of_key.shape))
+        })?;
         self.writer.container_end();
         Ok(())
     }
