@@ -446,7 +446,7 @@ def test_each_value_is_read_by_one_thread(tmp_path):
     for reader in opened_readers(tmp_path, data):
         with reader:
             taken = sorted(value for taken in together(take, count=10) for value in taken)
-            # What the last of `read` got of an end that is shorter than it asks for is lost to this test, and nothing else.
+            # The end, where it is shorter than `read` asks for, is lost to this test, and nothing else.
             assert len(set(taken)) == len(taken) and count - len(taken) < 10 * 4, (count, len(taken))
 
 
