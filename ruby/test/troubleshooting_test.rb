@@ -65,7 +65,7 @@ class TroubleshootingTest < TestCase
 
   def test_each_message_of_the_command_is_one_that_it_prints
     in_folder do
-      assert_told("Captures, and the command", COMMANDS.to_h { |line| [line, Open3.capture2e("bash", "-c", "bytewright #{line}").first] })
+      assert_told("Captures, and the command", COMMANDS.to_h { |line| [line, printed_by(line)] })
     end
   end
 
@@ -97,6 +97,11 @@ class TroubleshootingTest < TestCase
     patterns = messages(title).to_h { |message| [message, /#{message.split(ANY, -1).map { |part| Regexp.escape(part) }.join(".*")}/] }
     patterns.each { |message, pattern| assert(told.values.any? { |text| text.match?(pattern) }, "nothing says: #{message}") }
     told.each { |trouble, text| assert(patterns.values.any? { |pattern| text.match?(pattern) }, "no row has: #{trouble}: #{text}") }
+  end
+
+  # Returns what a line of the command prints, which is UTF-8 in every locale.
+  def printed_by(line)
+    Open3.capture2e("bash", "-c", "bytewright #{line}").first.force_encoding(Encoding::UTF_8)
   end
 
   # Returns the message of the error that a trouble raises, or the text that it gives.
