@@ -23,15 +23,10 @@ a wrong type, which is a `TypeError`, and a missing key, which is a `KeyError`.
 # `import bytewright`.
 try:
     from ._bytewright import VERSION as __version__
-except ModuleNotFoundError as error:
-    import sysconfig
+except ModuleNotFoundError:
+    from ._other_python import refuse as _refuse
 
-    kind = "free-threaded " if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
-    version = sysconfig.get_python_version()
-    raise ImportError(
-        f"expected the package bytewright for this Python, {kind}CPython {version}, found one for others; there is a wheel for CPython "
-        "3.10 and later, and one for each free-threaded CPython from 3.14 on"
-    ) from error
+    _refuse()
 
 from . import _frames as _frames
 from . import pstore
