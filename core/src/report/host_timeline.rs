@@ -191,11 +191,12 @@ impl HostTimeline {
                 self.kept.push(ClosedAmount { bin, host, amount: std::mem::take(open) });
             }
         }
-        let is_full = self.kept.len() > self.amounts_max;
+        let mut is_full = self.kept.len() > self.amounts_max;
         if is_full {
             self.merge();
+            // A merge that gains little would soon be needed again.
+            is_full = self.kept.len() > self.amounts_max / 4 * 3;
         }
-        let is_full = is_full && self.kept.len() > self.amounts_max / 4 * 3;
         if is_full || self.numbers.hosts.len() > self.hosts_max {
             self.forget_small_hosts();
         }
