@@ -15,12 +15,11 @@ NEVER = 1_000_000
 
 
 def main(path):
-    sums = dict.fromkeys(("packets", "lengths", "port_flows", "squares", "largest"), 0)
+    sums = dict.fromkeys(("packets", "lengths", "port_flows", "squares"), 0)
     for flow in NFStreamer(path, statistical_analysis=True, n_dissections=0, idle_timeout=NEVER, active_timeout=NEVER):
         packets = flow.bidirectional_packets
         sums["packets"] += packets
         sums["lengths"] += flow.bidirectional_bytes
-        sums["largest"] = max(sums["largest"], packets)
         if flow.protocol in (6, 17):
             sums["port_flows"] += 1
             sums["squares"] += packets**2

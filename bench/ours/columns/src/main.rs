@@ -230,8 +230,6 @@ struct FlowSums {
     /// Flows that have ports, and the squares of their numbers of packets.
     port_flows: u64,
     squares: u64,
-    /// Packets of the largest flow.
-    largest: u64,
     tcp: TcpSums,
 }
 
@@ -248,7 +246,6 @@ impl FlowSums {
         let packets = flow.packets() + flow.rev_packets();
         self.packets += packets;
         self.lengths += flow.bytes() + flow.rev_bytes();
-        self.largest = self.largest.max(packets);
         if flow.src_port().is_some() {
             self.port_flows += 1;
             self.squares += packets * packets;
@@ -261,10 +258,10 @@ impl FlowSums {
     }
 
     fn to_json(&self) -> String {
-        let FlowSums { packets, lengths, port_flows, squares, largest, .. } = self;
+        let FlowSums { packets, lengths, port_flows, squares, .. } = self;
         format!(
             "{{\"packets\":{packets},\"lengths\":{lengths},\"port_flows\":{port_flows},\
-             \"squares\":{squares},\"largest\":{largest}}}"
+             \"squares\":{squares}}}"
         )
     }
 
