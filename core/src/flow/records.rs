@@ -163,12 +163,15 @@ impl FeatureList {
         let set = self.set;
         if let Some(counts) = self.counts.get_mut(number) {
             let counts = counts.get_or_insert_with(|| FeatureCounts::new(set));
-            self.joined_bytes -= counts.joined_bytes();
             counts.add(from, initiator, packet, bytes);
-            if self.joined_bytes + counts.joined_bytes() > JOINED_BYTES_MAX {
-                counts.stop_joining();
+            if counts.reads_names() && from == initiator {
+                self.joined_bytes -= counts.joined_bytes();
+                counts.read_names(packet, bytes);
+                if self.joined_bytes + counts.joined_bytes() > JOINED_BYTES_MAX {
+                    counts.stop_joining();
+                }
+                self.joined_bytes += counts.joined_bytes();
             }
-            self.joined_bytes += counts.joined_bytes();
         }
     }
 

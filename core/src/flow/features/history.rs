@@ -32,6 +32,8 @@ pub(super) const LETTERS_MAX: usize = 64;
 pub(super) struct History {
     endpoints: [Endpoint; 2],
     letters: String,
+    /// The letters that came, a bit for each from A on: that most packets bring no new one is told without the text.
+    known: u64,
     /// Counts of the letters of [`SCALED`], by endpoint.
     counts: [[u64; SCALED.len()]; 2],
     payload: [bool; 2],
@@ -160,7 +162,9 @@ impl History {
 
     fn once(&mut self, letter: char, is_first: bool) {
         let letter = cased(letter, is_first);
-        if !self.letters.contains(letter) {
+        let bit = 1 << (u32::from(letter) - u32::from('A'));
+        if self.known & bit == 0 {
+            self.known |= bit;
             self.push(letter);
         }
     }

@@ -10,9 +10,12 @@ use crate::packet::{Field, Packet};
 /// Packets whose lengths and gaps are told one by one.
 const FIRST_PACKETS: usize = 20;
 
+/// The gap before a packet where one of the two has no time.
+const NO_GAP: i64 = -1;
+
 /// Bytes that the list of them takes at most.
 pub(super) const FIRST_BYTES_MAX: usize =
-    FIRST_PACKETS.next_power_of_two() * size_of::<(i64, Option<i64>)>();
+    FIRST_PACKETS.next_power_of_two() * size_of::<(i64, i64)>();
 
 /// Packets that one endpoint sent.
 #[derive(Debug, Default)]
@@ -28,8 +31,9 @@ struct SentLengths {
 #[derive(Debug, Default)]
 pub(super) struct Lengths {
     directions: [SentLengths; 2],
-    /// Lengths of the first packets, negative those back to the initiator, and nanoseconds since the packet before.
-    first: Vec<(i64, Option<i64>)>,
+    /// Lengths of the first packets, negative those back to the initiator, and nanoseconds since the packet before, or
+    /// [`NO_GAP`].
+    first: Vec<(i64, i64)>,
     last: Option<i64>,
 }
 
@@ -47,7 +51,7 @@ impl Lengths {
         }
         if self.first.len() < FIRST_PACKETS {
             let sign = if from == initiator { 1 } else { -1 };
-            self.first.push((sign * i64::from(packet.length), since(self.last)));
+            self.first.push((sign * i64::from(packet.length), since(self.last).unwrap_or(NO_GAP)));
         }
         direction.last = ts.or(direction.last);
         self.last = ts.or(self.last);
@@ -82,18 +86,21 @@ impl Lengths {
             FlowField::RevMeanGap => micros(came_back.gap.mean()),
             FlowField::RevStdGap => micros(came_back.gap.deviation()),
             FlowField::SpltLengths => self.listed(|(length, _)| Some(length)),
-            FlowField::SpltGaps => self.listed(|(_, gap)| gap.map(|gap| gap / 1000)),
+            FlowField::SpltGaps => self.listed(|(_, gap)| (gap != NO_GAP).then_some(gap / 1000)),
             _ => FeatureValue::None,
         }
     }
 
     /// The first packets, with commas between them; a missing number is empty.
-    fn listed(&self, number: impl Fn((i64, Option<i64>)) -> Option<i64>) -> FeatureValue {
-        let mut text = String::new();
+    fn listed(&self, number: impl Fn((i64, i64)) -> Option<i64>) -> FeatureValue {
+        let mut text = String::with_capacity(6 * self.first.len());
         for (index, packet) in self.first.iter().enumerate() {
-            let comma = if index > 0 { "," } else { "" };
-            let number = number(*packet).map_or_else(String::new, |number| number.to_string());
-            let _ = write!(text, "{comma}{number}");
+            if index > 0 {
+                text.push(',');
+            }
+            if let Some(number) = number(*packet) {
+                let _ = write!(text, "{number}");
+            }
         }
         FeatureValue::text(&text)
     }

@@ -130,7 +130,7 @@ impl FromStr for FeatureSet {
 const _: () = {
     let ranges = 2 * unacknowledged::RANGES_MAX * size_of::<(u32, u32)>();
     assert!(size_of::<(TcpAnalysis, History)>() + ranges + history::LETTERS_MAX <= 1126);
-    assert!(size_of::<Lengths>() + lengths::FIRST_BYTES_MAX <= 1228);
+    assert!(size_of::<Lengths>() + lengths::FIRST_BYTES_MAX <= 921);
     assert!(size_of::<Amounts>() <= 128);
 };
 
@@ -140,6 +140,8 @@ pub(super) struct FeatureCounts {
     tcp: Option<Box<(TcpAnalysis, History)>>,
     lengths: Option<Box<Lengths>>,
     names: Option<Box<ConversationNames>>,
+    /// Names may still come; told here, so that the packets behind them do not fetch what was found.
+    reads_names: bool,
     bytes: Option<Box<Amounts>>,
 }
 
@@ -149,6 +151,7 @@ impl FeatureCounts {
             tcp: set.tcp.then(Box::default),
             lengths: set.lengths.then(Box::default),
             names: set.names.then(Box::default),
+            reads_names: set.names,
             bytes: set.bytes.then(Box::default),
         }
     }
@@ -172,11 +175,21 @@ impl FeatureCounts {
         if let Some(lengths) = &mut self.lengths {
             lengths.add(from, initiator, packet);
         }
-        if let Some(names) = self.names.as_mut().filter(|_| from == initiator) {
-            names.add(packet, captured);
-        }
         if let Some(bytes) = &mut self.bytes {
             bytes.add(from, packet);
+        }
+    }
+
+    /// Returns true if names may still come.
+    pub(super) fn reads_names(&self) -> bool {
+        self.reads_names
+    }
+
+    /// Reads the names in a packet of the initiator.
+    pub(super) fn read_names(&mut self, packet: &Packet, captured: &[u8]) {
+        if let Some(names) = &mut self.names {
+            names.add(packet, captured);
+            self.reads_names = !names.is_over();
         }
     }
 
@@ -189,6 +202,7 @@ impl FeatureCounts {
     pub(super) fn stop_joining(&mut self) {
         if let Some(names) = &mut self.names {
             names.stop();
+            self.reads_names = false;
         }
     }
 

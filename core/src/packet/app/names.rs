@@ -67,6 +67,11 @@ impl ConversationNames {
         self.hello = JoinedHello::None;
     }
 
+    /// Returns true if no more packets are read.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     /// Reads the payload of a packet, of which some was not captured where it is cut.
     fn read(&mut self, packet: &Packet, payload: &[u8], is_cut: bool) {
         match &mut self.hello {
