@@ -9,12 +9,15 @@
 
 #![allow(unsafe_code)]
 
+use std::any::Any;
+use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::sync::Arc;
 use std::{ptr, slice};
 
 use super::export::{Export, ExportOptions};
 use super::request::{self, ArrowForm, LaidOut, OutputColumn, RequestedColumn};
-use super::{Batch, Buffers, Column, DataType, Field, Schema};
+use super::{Batch, Column, DataType, Field, Schema};
 use crate::{Error, ErrorKind, Result, panics};
 
 /// `ARROW_FLAG_NULLABLE`.
@@ -88,11 +91,13 @@ struct SchemaParts {
     dictionary: *mut ArrowSchema,
 }
 
+/// The owner of the memory that an array shows: a batch or a column that others may share, or buffers.
+type Memory = Arc<dyn Any + Send + Sync>;
+
 /// Memory owned by an [`ArrowArray`].
 struct ArrayParts {
-    /// The memory that `pointers` lead to, with what a requested type needs.
-    _buffers: Buffers,
-    _more_buffers: Vec<Vec<u8>>,
+    /// The owner of the memory that `pointers` lead to.
+    _memory: Memory,
     pointers: Vec<*const c_void>,
     children: Vec<*mut ArrowArray>,
     dictionary: *mut ArrowArray,
@@ -161,17 +166,44 @@ impl Layout {
     pub fn array(&self, batch: Batch) -> Result<ArrowArray> {
         let batch = self.export.convert(batch)?;
         let row_count = batch.len();
-        let mut columns: Vec<Option<Column>> = batch.into_columns().into_iter().map(Some).collect();
+        let columns = batch.into_columns().into_iter().map(Cow::Owned).collect();
+        self.rows(row_count, columns, &no_memory())
+    }
+
+    /// The rows of a batch that others have, too. Columns that need no conversion are shared with them, also after they let
+    /// the batch go.
+    ///
+    /// # Errors
+    /// As [`Layout::array`].
+    pub fn shared_array(&self, batch: &Arc<Batch>) -> Result<ArrowArray> {
+        let memory: Memory = Arc::<Batch>::clone(batch);
+        self.rows(batch.len(), self.export.convert_shared(batch)?, &memory)
+    }
+
+    /// The rows of converted columns; `memory` owns those that are borrowed.
+    fn rows(
+        &self,
+        row_count: usize,
+        columns: Vec<Cow<'_, Column>>,
+        memory: &Memory,
+    ) -> Result<ArrowArray> {
+        let mut columns: Vec<Option<Cow<'_, Column>>> = columns.into_iter().map(Some).collect();
         let mut children = Vec::with_capacity(columns.len());
         for (output, field) in self.columns.iter().filter_map(|output| {
             self.export.schema().fields().get(output.place).map(|field| (output, field))
         }) {
-            if let Some(column) = columns.get_mut(output.place).and_then(Option::take) {
-                children.push(ArrowArray::column(output.form.laid_out(column, field.name())?));
+            match (columns.get_mut(output.place).and_then(Option::take), &output.form) {
+                (Some(Cow::Borrowed(column)), ArrowForm::Own) => {
+                    children.push(ArrowArray::view(column, memory));
+                }
+                (Some(column), form) => {
+                    let laid_out = form.laid_out(column.into_owned(), field.name())?;
+                    children.push(ArrowArray::column(laid_out));
+                }
+                (None, _) => {}
             }
         }
-        let memory = (Buffers::default(), Vec::new());
-        Ok(ArrowArray::build((row_count, 0), memory, vec![ptr::null()], children, None))
+        Ok(ArrowArray::build((row_count, 0), no_memory(), vec![ptr::null()], children, None))
     }
 
     /// A stream of the batches that `next` gives until it has none, or fails; `metadata` is about all of them. An error
@@ -298,6 +330,11 @@ fn no_text() -> Error {
     Error::new(ErrorKind::Argument, message)
 }
 
+/// The owner of the memory of an array that has none.
+fn no_memory() -> Memory {
+    Arc::new(())
+}
+
 /// A place of its own for a struct; null for none.
 fn boxed<T>(value: Option<T>) -> *mut T {
     value.map_or(ptr::null_mut(), |value| Box::into_raw(Box::new(value)))
@@ -314,48 +351,49 @@ impl ArrowArray {
 
     fn column(column: LaidOut) -> Self {
         match column {
-            LaidOut::Own(column) => ArrowArray::own_column(column),
+            LaidOut::Own(column) => {
+                let column = Arc::new(column);
+                let memory: Memory = Arc::<Column>::clone(&column);
+                ArrowArray::view(&column, &memory)
+            }
             LaidOut::Anew { row_count, null_count, validity, buffers, dictionary } => {
                 let dictionary = dictionary.map(|values| ArrowArray::column(*values));
                 let mut pointers = vec![validity_of(null_count, &validity)];
                 pointers.extend(buffers.iter().map(|buffer| start_of(buffer)));
-                let memory = (Buffers { validity, ..Buffers::default() }, buffers);
                 let counts = (row_count, null_count);
+                let memory: Memory = Arc::new((validity, buffers));
                 ArrowArray::build(counts, memory, pointers, Vec::new(), dictionary)
             }
         }
     }
 
-    fn own_column(column: Column) -> Self {
-        let (row_count, null_count) = (column.len(), column.null_count());
-        let data_type = column.data_type();
-        let mut buffers = column.into_buffers();
-        let children = std::mem::take(&mut buffers.children);
-        let mut pointers = vec![validity_of(null_count, &buffers.validity)];
-        match data_type {
+    /// The rows of a column, which `memory` owns and nothing changes.
+    fn view(column: &Column, memory: &Memory) -> Self {
+        let mut pointers = vec![validity_of(column.null_count(), column.validity())];
+        match column.data_type() {
             DataType::Struct => {}
-            DataType::List | DataType::Map => pointers.push(start_of(&buffers.list_offsets)),
-            _ if data_type.is_variable() => {
-                pointers.extend([start_of(&buffers.offsets), start_of(&buffers.values)]);
+            DataType::List | DataType::Map => pointers.push(start_of(column.list_offsets())),
+            data_type if data_type.is_variable() => {
+                pointers.extend([start_of(column.offsets()), start_of(column.values())]);
             }
-            _ => pointers.push(start_of(&buffers.values)),
+            _ => pointers.push(start_of(column.values())),
         }
-        let children = children.into_iter().map(ArrowArray::own_column).collect();
-        let counts = (row_count, null_count);
-        ArrowArray::build(counts, (buffers, Vec::new()), pointers, children, None)
+        let children = column.children().iter();
+        let children = children.map(|child| ArrowArray::view(child, memory)).collect();
+        let counts = (column.len(), column.null_count());
+        ArrowArray::build(counts, Arc::clone(memory), pointers, children, None)
     }
 
     fn build(
         (row_count, null_count): (usize, usize),
-        (_buffers, _more_buffers): (Buffers, Vec<Vec<u8>>),
+        _memory: Memory,
         pointers: Vec<*const c_void>,
         children: Vec<ArrowArray>,
         dictionary: Option<ArrowArray>,
     ) -> Self {
         let children = children.into_iter().map(|child| Box::into_raw(Box::new(child))).collect();
         let dictionary = boxed(dictionary);
-        let mut parts =
-            Box::new(ArrayParts { _buffers, _more_buffers, pointers, children, dictionary });
+        let mut parts = Box::new(ArrayParts { _memory, pointers, children, dictionary });
         ArrowArray {
             length: row_count as i64,
             null_count: null_count as i64,

@@ -16,10 +16,6 @@ impl Bits {
         &self.bytes
     }
 
-    pub(super) fn into_bytes(self) -> Vec<u8> {
-        self.bytes
-    }
-
     pub(super) fn capacity_bytes(&self) -> usize {
         self.bytes.capacity()
     }

@@ -35,21 +35,6 @@ pub struct Column {
     nested: Option<Box<NestedParts>>,
 }
 
-/// The memory of a column, given up by it: nothing was copied.
-#[derive(Debug, Clone, Default)]
-pub struct Buffers {
-    /// Bytes of [`Column::values`].
-    pub values: Vec<u8>,
-    /// Offsets of [`Column::offsets`].
-    pub offsets: Vec<i64>,
-    /// Bits of [`Column::validity`].
-    pub validity: Vec<u8>,
-    /// Offsets of [`Column::list_offsets`].
-    pub list_offsets: Vec<i32>,
-    /// Columns of [`Column::children`].
-    pub children: Vec<Column>,
-}
-
 impl Column {
     /// No rows yet of a field.
     pub fn of(field: &Field) -> Self {
@@ -115,18 +100,6 @@ impl Column {
         let held = self.values.capacity() + self.offsets.capacity() * size_of::<i64>() + bits;
         let nested = self.nested.as_ref().map_or(0, |nested| nested.memory_bytes());
         size_of::<Self>() + held + nested
-    }
-
-    /// Gives up its memory.
-    pub fn into_buffers(self) -> Buffers {
-        let values = match self.data_type {
-            DataType::Bool => self.bools.into_bytes(),
-            _ => self.values,
-        };
-        let (offsets, validity) = (self.offsets, self.validity.into_bytes());
-        let (list_offsets, children) =
-            self.nested.map_or_else(Default::default, |nested| nested.into_parts());
-        Buffers { values, offsets, validity, list_offsets, children }
     }
 
     /// Returns these rows as values of another type, which keeps them in the same way.
@@ -262,6 +235,19 @@ impl Column {
                 None => self.bools.reserve(rows),
                 Some(nested) => nested.reserve(rows),
             },
+        }
+    }
+
+    /// Makes room for so many times the rows that it has, with as much text in each, and a little more.
+    pub(crate) fn reserve_times(&mut self, times: usize) {
+        let more =
+            |len: usize| len.saturating_mul(times).saturating_add(len.saturating_mul(times) / 16);
+        self.validity.reserve(more(self.validity.len()));
+        self.bools.reserve(more(self.bools.len()));
+        self.values.reserve(more(self.values.len()));
+        self.offsets.reserve(more(self.offsets.len()));
+        if let Some(nested) = &mut self.nested {
+            nested.reserve_times(times);
         }
     }
 

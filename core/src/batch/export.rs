@@ -3,6 +3,8 @@
 //! Rows leave as Arrow or Parquet in a batch whose types those formats have. Columns that need no conversion are
 //! handed through without copying.
 
+use std::borrow::Cow;
+
 use super::column::MICROSECOND;
 use super::{Batch, Column, DataType, Field, Schema, Value, notation};
 use crate::options::{NamedOptions, OptionKind, OptionSpec, Setting, not_in_table};
@@ -187,6 +189,19 @@ impl Export {
         }
         Ok(Batch { schema: self.schema.clone(), row_count, columns })
     }
+
+    /// The columns of the converted rows of `batch`, which keeps its own; those that stay as they are, are borrowed of it.
+    pub(super) fn convert_shared<'b>(&self, batch: &'b Batch) -> Result<Vec<Cow<'b, Column>>> {
+        let mut columns = Vec::with_capacity(self.schema.fields().len());
+        let fields = batch.schema.fields().iter().zip(&self.conversions);
+        for ((field, conversion), column) in fields.zip(&batch.columns) {
+            columns.push(conversion.convert_shared(column, field.name())?);
+            if conversion.options.has_rest(field.data_type()) {
+                columns.push(Cow::Owned(nanoseconds(column)));
+            }
+        }
+        Ok(columns)
+    }
 }
 
 impl Conversion {
@@ -196,6 +211,15 @@ impl Conversion {
             DataType::Text | DataType::Json if self.text_as_bytes => DataType::Bytes,
             _ => self.options.type_of(data_type),
         }
+    }
+
+    /// The column with the type that it gets, borrowed if that is its own.
+    fn convert_shared<'c>(self, column: &'c Column, name: &str) -> Result<Cow<'c, Column>> {
+        if self.type_of(column.data_type()) == column.data_type() && self.options.keeps(column) {
+            self.options.check(column, name)?;
+            return Ok(Cow::Borrowed(column));
+        }
+        self.convert(column.clone(), name).map(Cow::Owned)
     }
 
     /// The column with the type that it gets. `name` is what errors call it.
@@ -259,20 +283,49 @@ impl ExportOptions {
         data_type == DataType::TimeNs && self.timestamps == TimeUnit::Microseconds
     }
 
+    /// Returns true if a column, or each that a nested one consists of, keeps its type and so its memory.
+    fn keeps(self, column: &Column) -> bool {
+        match column.data_type() {
+            data_type if data_type.is_nested() => {
+                column.children().iter().all(|child| self.keeps_inside(child))
+            }
+            data_type => self.type_of(data_type) == data_type,
+        }
+    }
+
+    /// The same of a column inside of a nested one, where times stay as they are.
+    fn keeps_inside(self, column: &Column) -> bool {
+        column.data_type() == DataType::TimeNs || self.keeps(column)
+    }
+
+    /// Fails if a column has values that its type does not have in other programs. `name` is what errors call it.
+    fn check(self, column: &Column, name: &str) -> Result<()> {
+        match (column.data_type(), self.type_of(column.data_type())) {
+            (DataType::DurationUs, _) | (DataType::U64, DataType::I64) => {
+                within_signed(column, name)
+            }
+            (DataType::Text | DataType::Json, _) => match column.invalid_text_row() {
+                Some(_) => Err(Error::format(format!("UTF-8 in the column {name}"), "other bytes")),
+                None => Ok(()),
+            },
+            (data_type, _) if data_type.is_nested() => {
+                let mut children = column.child_fields().iter().zip(column.children());
+                children.try_for_each(|(field, child)| {
+                    self.check(child, &format!("{name}.{}", field.name()))
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The column with the type that it gets. `name` is what errors call it.
     fn convert(self, column: Column, name: &str) -> Result<Column> {
+        self.check(&column, name)?;
         let to = self.type_of(column.data_type());
         match (column.data_type(), to) {
             (DataType::TimeNs, DataType::TimeUs) => Ok(microseconds(&column)),
-            (DataType::DurationUs, _) | (DataType::U64, DataType::I64) => {
-                within_signed(&column, name)?;
-                Ok(column.with_type(to))
-            }
+            (DataType::DurationUs, _) | (DataType::U64, DataType::I64) => Ok(column.with_type(to)),
             (DataType::Address | DataType::Enumeration(_), DataType::Text) => Ok(spelled(&column)),
-            (DataType::Text | DataType::Json, _) => match column.invalid_text_row() {
-                Some(_) => Err(Error::format(format!("UTF-8 in the column {name}"), "other bytes")),
-                None => Ok(column),
-            },
             (from, to) if from.width() != to.width() => Ok(widened(&column, to)),
             _ => Ok(column),
         }

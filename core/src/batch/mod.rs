@@ -24,8 +24,8 @@ mod tcp_flags;
 mod value;
 pub(crate) mod wireshark_names;
 
+pub use column::Column;
 pub(crate) use column::mapped;
-pub use column::{Buffers, Column};
 pub use data_type::{DataType, Enumeration};
 pub use export::{AddressForm, ExportOptions, RowOrigin, TimeUnit};
 pub use nested_value::NestedValue;

@@ -297,8 +297,12 @@ impl TreeReader {
             match &node.element.values {
                 NodeValues::Single(operation) => singles(at, *operation, count, child)?,
                 NodeValues::Struct(inside) => {
-                    for _ in 0..count {
+                    let (before, is_first) = (self.mark(at), child.is_empty());
+                    for element in 0..count {
                         self.structure(at, inside, child, depth)?;
+                        if element == 0 && is_first {
+                            self.reserve_like(at, before, count - 1, child);
+                        }
                     }
                 }
                 _ => {
@@ -360,6 +364,30 @@ impl TreeReader {
             entries.end_struct();
         }
         Ok(())
+    }
+
+    /// Bytes of the message that are left, and of columns.
+    #[inline(always)]
+    fn mark<'a, P: ProtocolReader<'a>>(&self, at: &mut P) -> (usize, u64) {
+        (at.input().rest.remaining(), self.left)
+    }
+
+    /// Makes room for so many more elements like the first one of a column, which was read since `before`; for no more than the
+    /// bytes that are left can be.
+    #[inline(never)]
+    fn reserve_like<'a, P: ProtocolReader<'a>>(
+        &self,
+        at: &mut P,
+        before: (usize, u64),
+        more: usize,
+        column: &mut Column,
+    ) {
+        let (input_left, columns_left) = self.mark(at);
+        let input_used = before.0.saturating_sub(input_left);
+        let columns_used = before.1.saturating_sub(columns_left);
+        let by_input = input_left / input_used.max(1);
+        let by_columns = usize::try_from(columns_left / columns_used.max(1)).unwrap_or(usize::MAX);
+        column.reserve_times(more.min(by_input).min(by_columns));
     }
 
     /// Allows for the columns of so many rows.

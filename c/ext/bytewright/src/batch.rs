@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use bytewright::batch::arrow::{ArrowArray, ArrowSchema};
+use bytewright::batch::arrow::{ArrowArray, ArrowSchema, Layout};
 use bytewright::batch::{Batch, Column, ExportOptions, Field};
 use bytewright::{Error, ErrorKind, Result};
 
@@ -16,14 +16,14 @@ use crate::value::bw_value;
 
 /// Rows as columns. It is its user's, and needs nothing that it came from. Threads may share it, as nothing changes it.
 pub struct bw_batch {
-    batch: Batch,
+    batch: Arc<Batch>,
     schema: Arc<bw_schema>,
 }
 
 impl bw_batch {
     /// Hands rows of `schema` to C.
     pub(crate) fn handle_of(batch: Batch, schema: &Arc<bw_schema>) -> *mut bw_batch {
-        handle(bw_batch { batch, schema: Arc::clone(schema) })
+        handle(bw_batch { batch: Arc::new(batch), schema: Arc::clone(schema) })
     }
 
     /// Hands a result with a schema of its own to C.
@@ -154,9 +154,9 @@ pub extern "C" fn bw_batch_arrow(
     guard(error, || {
         let batch = &given(batch, "a batch")?.batch;
         let (schema, array) = given(schema.zip(array), "places for a schema and an array")?;
-        let options = ExportOptions::default();
-        let rows = ArrowArray::new(batch.clone(), options)?;
-        schema.write(ArrowSchema::new(batch.schema(), options, &[]));
+        let layout = Layout::new(batch.schema(), ExportOptions::default());
+        let rows = layout.shared_array(batch)?;
+        schema.write(layout.schema(&[]));
         array.write(rows);
         Ok(bw_status::Ok)
     })

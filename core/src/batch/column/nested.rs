@@ -36,15 +36,16 @@ impl NestedParts {
         size_of::<Self>() + self.offsets.capacity() * size_of::<i32>() + children.sum::<usize>()
     }
 
-    pub(super) fn into_parts(self) -> (Vec<i32>, Vec<Column>) {
-        (self.offsets, self.children)
-    }
-
     pub(super) fn reserve(&mut self, rows: usize) {
         match self.offsets.is_empty() {
             true => self.children.iter_mut().for_each(|child| child.reserve(rows)),
             false => self.offsets.reserve(rows),
         }
+    }
+
+    pub(super) fn reserve_times(&mut self, times: usize) {
+        self.offsets.reserve(self.offsets.len().saturating_mul(times));
+        self.children.iter_mut().for_each(|child| child.reserve_times(times));
     }
 
     /// Keeps the first rows, also where one behind them was begun.

@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use bytewright::batch::arrow::{ArrowArray, ArrowArrayStream, ArrowSchema};
+use bytewright::batch::arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, Layout};
 use bytewright::batch::{
     AddressForm, Batch, DataType, ExportOptions, Field, Schema, TimeUnit, Value,
 };
@@ -332,16 +332,30 @@ fn a_program_reads_by_the_specification_what_was_put_into_a_batch() {
         let count = random.below(30);
         let (options, (batch, model)) = (options(random), rows(random, count));
         let schema = CSchema::take(ArrowSchema::new(&schema(), options, &[]));
-        let array = ArrowArray::new(batch, options);
-        match wanted(&model, options) {
-            Some(columns) => {
-                let array = CArray::take(array.expect("all of it fits"));
-                assert_eq!(array.length as usize, model.len());
-                assert_eq!(read(&schema, &array), columns);
+        let shared = Arc::new(batch.clone());
+        let layout = Layout::new(batch.schema(), options);
+        let arrays = [layout.shared_array(&shared), layout.array(batch)];
+        drop(shared);
+        for array in arrays {
+            match wanted(&model, options) {
+                Some(columns) => {
+                    let array = CArray::take(array.expect("all of it fits"));
+                    assert_eq!(array.length as usize, model.len());
+                    assert_eq!(read(&schema, &array), columns);
+                }
+                None => assert_eq!(array.expect_err("a number").kind(), ErrorKind::Limit),
             }
-            None => assert_eq!(array.expect_err("a number").kind(), ErrorKind::Limit),
         }
     });
+}
+
+/// Where the values of a number and of a text behind it begin.
+fn places(array: &CArray) -> [*const u8; 2] {
+    [(0, 1), (1, 2)].map(|(child, place)| {
+        let child = array.children()[child];
+        // SAFETY: it has as many buffers.
+        unsafe { *child.buffers.add(place) }.cast()
+    })
 }
 
 #[test]
@@ -356,14 +370,18 @@ fn columns_that_need_no_conversion_leave_without_a_copy() {
     let mut batch = Batch::new(numbers);
     batch.push_row(|place| [Value::Unsigned(7), Value::Text("seven")][place]);
     let starts = [batch.columns()[0].values().as_ptr(), batch.columns()[1].values().as_ptr()];
-    let array = ArrowArray::new(batch, ExportOptions::default()).expect("it fits");
-    let array = CArray::take(array);
-    let found = [(0, 1), (1, 2)].map(|(child, place)| {
-        let child = array.children()[child];
-        // SAFETY: it has as many buffers.
-        unsafe { *child.buffers.add(place) }.cast()
-    });
-    assert_eq!(found, starts);
+    let batch = Arc::new(batch);
+    let layout = Layout::new(batch.schema(), ExportOptions::default());
+    let shared = [layout.shared_array(&batch), layout.shared_array(&batch)];
+    let moved = Batch::clone(&batch);
+    drop(batch);
+    let [one, other] = shared.map(|array| CArray::take(array.expect("it fits")));
+    assert_eq!(places(&one), starts, "all who have the batch share its memory");
+    drop(one);
+    assert_eq!(places(&other), starts, "and keep it for each other");
+    let starts = [moved.columns()[0].values().as_ptr(), moved.columns()[1].values().as_ptr()];
+    let array = CArray::take(layout.array(moved).expect("it fits"));
+    assert_eq!(places(&array), starts, "a batch that nobody else has is moved");
 }
 
 #[test]

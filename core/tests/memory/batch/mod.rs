@@ -238,9 +238,8 @@ fn the_memory_of_a_batch_is_given_up_without_a_copy() {
         .collect();
     for (column, [values, offsets, validity]) in batch.take().into_columns().into_iter().zip(places)
     {
-        let buffers = column.into_buffers();
-        assert_eq!((buffers.values.as_ptr(), buffers.validity.as_ptr()), (values, validity));
-        assert_eq!(buffers.offsets.as_ptr().cast(), offsets);
+        assert_eq!((column.values().as_ptr(), column.validity().as_ptr()), (values, validity));
+        assert_eq!(column.offsets().as_ptr().cast(), offsets);
     }
 }
 

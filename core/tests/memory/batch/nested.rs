@@ -3,9 +3,11 @@
 //! Method: random types, in each other up to a depth, and random trees of values of them. The trees go into columns part by part,
 //! as a decoder has them, and are compared by values, as text, and with what a program in C finds.
 
-use bytewright::batch::arrow::{ArrowArray, ArrowSchema};
+use std::sync::Arc;
+
+use bytewright::batch::arrow::{ArrowArray, ArrowSchema, Layout};
 use bytewright::batch::{Batch, Column, DataType, ExportOptions, Field, Schema, Value, json};
-use bytewright::{Error, ErrorKind};
+use bytewright::ErrorKind;
 
 use super::arrow::{CArray, CSchema, hex};
 use super::{Model, TYPES};
@@ -339,12 +341,16 @@ fn nested_columns_leave_as_arrows_lists_structs_and_maps() {
         let batch = batch_of(&schema, &rows);
         let options = ExportOptions::default();
         let described = CSchema::take(ArrowSchema::new(&schema, options, &[]));
-        let array = CArray::take(ArrowArray::new(batch, options).unwrap());
-        assert_eq!(array.length, rows.len() as i64);
-        for (row, trees) in rows.iter().enumerate() {
-            for (place, tree) in trees.iter().enumerate() {
-                let found = text_in_c(described.children()[place], array.children()[place], row);
-                assert_eq!(found, text(tree, &schema.fields()[place]));
+        let layout = Layout::new(&schema, options);
+        let shared = layout.shared_array(&Arc::new(batch.clone()));
+        for array in [shared, layout.array(batch)] {
+            let array = CArray::take(array.unwrap());
+            assert_eq!(array.length, rows.len() as i64);
+            for (row, trees) in rows.iter().enumerate() {
+                for (place, tree) in trees.iter().enumerate() {
+                    let (field, column) = (described.children()[place], array.children()[place]);
+                    assert_eq!(text_in_c(field, column, row), text(tree, &schema.fields()[place]));
+                }
             }
         }
     });
@@ -369,8 +375,11 @@ fn text_in_a_nested_column_that_is_not_utf_8_is_refused_by_its_place_in_arrow() 
     let schema = Schema::new("rows", vec![Field::structure("s".into(), fields, true)]);
     let names = Tree::List(vec![Tree::Plain(Model::Bytes(vec![0xff]))]);
     let batch = batch_of(&schema, &[vec![Tree::Struct(vec![names])]]);
-    let refused = |error: Error| (error.kind(), error.to_string());
-    let (kind, message) = refused(ArrowArray::new(batch, ExportOptions::default()).unwrap_err());
-    assert_eq!(kind, ErrorKind::Format);
-    assert!(message.contains("s.names.item"), "{message}");
+    let layout = Layout::new(&schema, ExportOptions::default());
+    let shared = layout.shared_array(&Arc::new(batch.clone()));
+    for array in [shared, layout.array(batch)] {
+        let error = array.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Format);
+        assert!(error.to_string().contains("s.names.item"), "{error}");
+    }
 }

@@ -96,13 +96,13 @@ impl EntryBatches {
         let rows = &mut *entries;
         let read = py.detach(|| guarded(|| rows.next(self.rows_max)));
         drop(entries);
-        Ok(raised(py, read)?.map(|rows| Batch { rows, export: FOR_ENGINES }))
+        Ok(raised(py, read)?.map(|rows| Batch::exported(rows, FOR_ENGINES)))
     }
 }
 
 /// The one row of a file that is no capture.
 pub(super) fn without_entries(origin: &EntryOrigin) -> Batch {
-    Batch { rows: origin.without_entries(), export: FOR_ENGINES }
+    Batch::exported(origin.without_entries(), FOR_ENGINES)
 }
 
 #[pymethods]
@@ -138,7 +138,7 @@ impl EntryMerge {
     /// The entries that were merged since the last time.
     fn take_entries(&self, py: Python<'_>) -> PyResult<Batch> {
         let merged = std::mem::take(&mut try_enter(py, &self.0)?.merged);
-        Ok(Batch { rows: sums::merged_rows(&merged), export: FOR_ENGINES })
+        Ok(Batch::exported(sums::merged_rows(&merged), FOR_ENGINES))
     }
 
     /// The flows among them as rows.
@@ -153,7 +153,7 @@ impl EntryMerge {
                 rows.push_row(|place| fields.get(place).map_or(Value::Null, value));
             }
         }
-        Ok(Batch { rows, export: FOR_ENGINES })
+        Ok(Batch::exported(rows, FOR_ENGINES))
     }
 }
 

@@ -98,7 +98,7 @@ pub(crate) fn restored_batch(
         let values: Vec<Bound<'_, PyAny>> = row.iter().collect();
         push(&mut made, &values)?;
     }
-    Ok(Batch { rows: made, export })
+    Ok(Batch::exported(made, export))
 }
 
 /// The field that [`described`] told.

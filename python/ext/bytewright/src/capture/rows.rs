@@ -418,14 +418,15 @@ impl Batches {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
         let rows = try_enter(py, &self.reading)?.next()?;
-        Ok(rows.map(|rows| Batch { rows, export: self.export }))
+        Ok(rows.map(|rows| Batch::exported(rows, self.export)))
     }
 }
 
 /// Some rows as columns.
 #[pyclass(frozen, module = "bytewright")]
 pub(crate) struct Batch {
-    pub(super) rows: batch::Batch,
+    /// Arrays of Arrow share them.
+    pub(super) rows: Arc<batch::Batch>,
     /// Form in which the columns leave for Arrow.
     pub(super) export: ExportOptions,
 }
@@ -433,7 +434,12 @@ pub(crate) struct Batch {
 impl Batch {
     /// Rows whose columns leave as they are.
     pub(crate) fn new(rows: batch::Batch) -> Batch {
-        Batch { rows, export: ExportOptions::default() }
+        Batch::exported(rows, ExportOptions::default())
+    }
+
+    /// Rows whose columns leave in that form.
+    pub(super) fn exported(rows: batch::Batch, export: ExportOptions) -> Batch {
+        Batch { rows: Arc::new(rows), export }
     }
 }
 
@@ -497,7 +503,7 @@ impl Batch {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         let layout = layout(py, self.rows.schema(), self.export, requested_schema.as_ref())?;
-        let array = raised(py, layout.array(self.rows.clone()))?;
+        let array = raised(py, layout.shared_array(&self.rows))?;
         let schema = PyCapsule::new_with_value(py, layout.schema(&[]), c"arrow_schema")?;
         Ok((schema, PyCapsule::new_with_value(py, array, c"arrow_array")?))
     }
