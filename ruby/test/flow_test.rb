@@ -145,7 +145,7 @@ class FlowTest < TestCase
       write_to: ->(capture) { capture.write_to("/nowhere/a.pcap", filter: "tcp") }
     }
     open_capture(VLAN) do |capture|
-      calls.each { |name, call| assert_equal(expected, assert_raises(ArgumentError, name) { call.call(capture) }.message, name) }
+      calls.each { |name, call| assert_equal(expected, assert_raises(ArgumentError, name.to_s) { call.call(capture) }.message, name) }
       assert_equal(capture.flows.count, capture.flows(where: nil).count)
     end
   end
