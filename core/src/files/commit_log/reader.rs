@@ -116,6 +116,16 @@ impl<H: LogHeader> LogReader<H> {
         self.record_of_len(offset, len)
     }
 
+    /// Returns the record at `offset`, as `record` does, if all its bytes are at hand.
+    #[inline]
+    pub(crate) fn record_at_hand(&self, offset: u64, end: u64) -> Option<(LogRecord<'_>, u64)> {
+        let at = usize::try_from(offset.checked_sub(self.start)?).ok()?;
+        let bytes = self.buffer.get(at..self.filled)?;
+        let room = usize::try_from(end.checked_sub(offset)?).unwrap_or(usize::MAX);
+        let bytes = bytes.get(..room).unwrap_or(bytes);
+        record_at(bytes, self.log.salt, offset).map(|(record, len)| (record, len as u64))
+    }
+
     /// Returns the record at `offset`, as `record` does, for a record and a check of `len` bytes.
     pub(crate) fn record_of_len(
         &mut self,
@@ -173,6 +183,11 @@ impl<H: LogHeader> LogReader<H> {
     ) -> Result<u64> {
         let mut at = frame.payload();
         while at < frame.end() {
+            if let Some((record, len)) = self.record_at_hand(at, frame.end()) {
+                seen(record, at..at + len)?;
+                at += len;
+                continue;
+            }
             let Some((record, len)) = self.record(at, frame.end())? else { break };
             seen(record, at..at + len)?;
             at += len;

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
+use bytewright::ErrorKind;
 use bytewright::batch::arrow::{ArrowArray, ArrowSchema, Layout};
 use bytewright::batch::{Batch, Column, DataType, ExportOptions, Field, Schema, Value, json};
-use bytewright::ErrorKind;
 
 use super::arrow::{CArray, CSchema, hex};
 use super::{Model, TYPES};

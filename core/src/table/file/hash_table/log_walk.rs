@@ -78,6 +78,11 @@ impl LogWalk {
                 }
                 continue;
             }
+            if let Some((record, len)) = self.reader.record_at_hand(self.at, self.frame_end) {
+                batch.push(seen(self.at, self.frame, &record, len, &mut hash));
+                self.at += len;
+                continue;
+            }
             let len = self.reader.record_len(self.at, self.frame_end)?;
             if !batch.is_empty() && len.is_some_and(|len| self.at + len > bytes_end) {
                 break;
@@ -89,9 +94,7 @@ impl LogWalk {
             let Some((record, len)) = found else {
                 return Err(self.reader.log().corrupt(self.at, "a record"));
             };
-            let (hash, is_deletion) = (hash(record.key()), record.is_deletion());
-            let (place, frame) = (self.at, self.frame);
-            batch.push(SeenRecord { hash, place, len: len as usize, is_deletion, frame });
+            batch.push(seen(self.at, self.frame, &record, len, &mut hash));
             self.at += len;
         }
         Ok(())
@@ -113,4 +116,16 @@ impl LogWalk {
         (self.frame, self.at, self.frame_end) = (frame.offset, frame.payload(), frame.end());
         Ok(true)
     }
+}
+
+#[inline(always)]
+fn seen(
+    place: u64,
+    frame: u64,
+    record: &LogRecord<'_>,
+    len: u64,
+    hash: &mut impl FnMut(&[u8]) -> KeyHash,
+) -> SeenRecord {
+    let (hash, is_deletion) = (hash(record.key()), record.is_deletion());
+    SeenRecord { hash, place, len: len as usize, is_deletion, frame }
 }
