@@ -27,8 +27,8 @@ mod unnamed_file;
 
 pub use access::{FileAccess, FileOwner};
 pub(crate) use commit_log::{
-    CommitFrame, CommitLog, FRAME_HEADER_LEN, FrameBuffer, FrameFlags, LENS_LEN, LogHeader,
-    LogReader, LogRecord, PAYLOAD_LEN_MAX, Salt,
+    CHECK_LEN, CommitFrame, CommitLog, FRAME_HEADER_LEN, FrameBuffer, FrameFlags, LENS_LEN,
+    LogHeader, LogReader, LogRecord, PAYLOAD_LEN_MAX, Salt,
 };
 pub(crate) use directory::name_beside;
 pub use directory::{Directory, Displaced, FileDirectory};

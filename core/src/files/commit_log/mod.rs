@@ -25,7 +25,9 @@ mod log;
 mod reader;
 mod record;
 
-pub(crate) use frame::{CommitFrame, FRAME_HEADER_LEN, FrameFlags, PAYLOAD_LEN_MAX, Salt};
+pub(crate) use frame::{
+    CHECK_LEN, CommitFrame, FRAME_HEADER_LEN, FrameFlags, PAYLOAD_LEN_MAX, Salt,
+};
 pub(crate) use frame_buffer::FrameBuffer;
 pub(crate) use log::{CommitLog, LogHeader};
 pub(crate) use reader::{LENS_LEN, LogReader};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::header::{Log, LogReader};
 use super::segment::KeyHash;
 use crate::error::{Error, Result};
-use crate::files::{LENS_LEN, LogRecord};
+use crate::files::{CHECK_LEN, LENS_LEN, LogRecord};
+use crate::heap::record::HeapRecord;
 
 /// Bytes of log that are looked at together.
 const BATCH_LEN: usize = 16 << 10;
@@ -18,6 +19,8 @@ pub(super) struct SeenRecord {
     pub(super) place: u64,
     /// Its length with its check.
     pub(super) len: usize,
+    key_len: usize,
+    value_len: usize,
     pub(super) is_deletion: bool,
     /// Place of its frame.
     pub(super) frame: u64,
@@ -54,6 +57,17 @@ impl LogWalk {
     pub(super) fn record(&mut self, seen: &SeenRecord) -> Result<LogRecord<'_>> {
         let record = self.reader.record_again(seen.place, seen.len)?;
         record.ok_or_else(|| Error::internal("a record in view that is gone"))
+    }
+
+    /// The key and the value of a record of the last look ahead.
+    #[inline]
+    pub(super) fn entry(&mut self, seen: &SeenRecord) -> Result<(&[u8], &[u8])> {
+        let bytes = self.reader.view(seen.place, seen.len)?.and_then(|bytes| {
+            let (bytes, _) = bytes.get(..seen.len)?.split_last_chunk::<CHECK_LEN>()?;
+            let entry = bytes.get(bytes.len().checked_sub(seen.key_len + seen.value_len)?..)?;
+            entry.split_at_checked(seen.key_len)
+        });
+        bytes.ok_or_else(|| Error::internal("a record in view that is gone"))
     }
 
     /// Fills `batch` with records that are at hand together, at least one where there is one, and goes
@@ -126,6 +140,10 @@ fn seen(
     len: u64,
     hash: &mut impl FnMut(&[u8]) -> KeyHash,
 ) -> SeenRecord {
-    let (hash, is_deletion) = (hash(record.key()), record.is_deletion());
-    SeenRecord { hash, place, len: len as usize, is_deletion, frame }
+    let (hash, len) = (hash(record.key()), len as usize);
+    let (key_len, value_len) = match record.record {
+        HeapRecord::Entry { key, value } => (key.len(), value.len()),
+        HeapRecord::Deletion { key } => (key.len(), 0),
+    };
+    SeenRecord { hash, place, len, key_len, value_len, is_deletion: record.is_deletion(), frame }
 }

@@ -247,10 +247,7 @@ impl Scan for HashScan {
         self.snapshot.held.check_process()?;
         if let Some(seen) = self.find_next()? {
             self.is_over = false;
-            return match self.walk.record(&seen)?.record {
-                HeapRecord::Entry { key, value } => Ok(Some((key, value))),
-                HeapRecord::Deletion { .. } => Err(Error::internal("a deletion that is shown")),
-            };
+            return self.walk.entry(&seen).map(Some);
         }
         let pending = self.snapshot.pending.as_ref();
         let entry = pending.and_then(|pending| pending.entries.get(self.pending_at));
