@@ -45,7 +45,19 @@ module Bench
       row("packets per second against packetfu", "Ruby: count by dst_port / packetfu (rate)"),
       row("packets per second against dpkt", "Ruby: count by dst_port / dpkt (rate)"),
       row("packets per second against tshark -T fields", "Ruby: count by dst_port / tshark -T fields (rate)"),
-      row("flows of the .gz / columns of it", "flows of the .gz / columns of it"),
+      row("flows of the .gz / columns of it; with all features / without", "flows of the .gz / columns of it",
+          "flows of the .gz with all features / without"),
+      row("flows with all features, faster than NFStream with statistics", "flows with all features / NFStream with statistics"),
+      row("conversations of the .gz, faster than tshark -q -z conv,tcp", "conversations of the .gz / tshark -q -z conv,tcp"),
+      row("report of the .gz / columns of it", "report of the .gz / columns of it"),
+      row("bytes by dst_port and minute of the .gz / columns of it", "bytes by dst_port and minute of the .gz / columns of it"),
+      row("the same of a plain file, packets per second against tshark -T fields and awk",
+          "bytes by dst_port and minute / tshark -T fields, awk (rate)"),
+      row("the same of the .gz, faster than --csv and DuckDB", "bytes by dst_port and minute of the .gz / --csv, DuckDB"),
+      row("columns of the .gz with dns_query / without", "columns of the .gz with dns_query / without"),
+      row("cut UDP in IPv4 from the .gz / `gzip -dc`, tcpdump -w", "cut UDP in IPv4 from the .gz / gzip -dc, tcpdump -w"),
+      row("all packets of the .gz with other addresses / as they are, as pcap",
+          "all packets of the .gz with other addresses / as they are, as pcap"),
       row("peak memory above Ruby's own, 400 MB file, the worst way of asking", Worst.new("peak memory above Ruby's own:"))
     ]).freeze
 
