@@ -82,10 +82,24 @@ pub(super) struct LogTurn {
     file: Arc<HashFile>,
 }
 
+type TakeTurn = fn(&HashTableFiles, &Arc<HashFile>, Duration) -> Result<Option<LogTurn>>;
+
 impl LogTurn {
     /// Takes the turn, and waits up to `timeout` for the one who has it. What a writer that died has left is put right. None if
     /// another file has taken the place of this one.
     pub(super) fn take(
+        files: &HashTableFiles,
+        file: &Arc<HashFile>,
+        timeout: Duration,
+    ) -> Result<Option<LogTurn>> {
+        let turn = LogTurn::take_ahead(files, file, timeout)?;
+        turn.as_ref().map_or(Ok(()), LogTurn::check_length)?;
+        Ok(turn)
+    }
+
+    /// Takes the turn as [`LogTurn::take`] does, for one who takes it once more to write: that the file is as long as it was is
+    /// left to that time, because it costs a call of the system.
+    fn take_ahead(
         files: &HashTableFiles,
         file: &Arc<HashFile>,
         timeout: Duration,
@@ -105,11 +119,8 @@ impl LogTurn {
             return Ok(None);
         }
         file.check_uncut()?;
-        // What is written behind a cut would fill it with zeros.
-        if !file.is_index_own {
-            file.check_length(state.newest().end)?;
-        }
         if has_died || state.is_unfinished() {
+            turn.check_length()?;
             roll_forward(file)?;
             file.sharing.mend();
             state.set_unfinished(false);
@@ -118,6 +129,14 @@ impl LogTurn {
             replace_index(file)?;
         }
         Ok(Some(turn))
+    }
+
+    /// Fails if the file is shorter than it was: what is written behind a cut would fill it with zeros.
+    fn check_length(&self) -> Result<()> {
+        match self.file.is_index_own {
+            true => Ok(()),
+            false => self.file.check_length(self.file.sharing.state().newest().end),
+        }
     }
 }
 
@@ -261,8 +280,8 @@ impl Engine {
     pub(super) fn keep_turn(&mut self, timeout: Option<Duration>) -> Result<()> {
         self.check_writable()?;
         let turn = match timeout {
-            Some(timeout) => self.new_turn(timeout)?,
-            None => self.new_turn(self.patience())?,
+            Some(timeout) => self.new_turn(timeout, LogTurn::take_ahead)?,
+            None => self.new_turn(self.patience(), LogTurn::take)?,
         };
         self.kept_turns.push(turn);
         Ok(())
@@ -274,10 +293,10 @@ impl Engine {
         self.options.timeout.max(of_compaction)
     }
 
-    fn new_turn(&mut self, timeout: Duration) -> Result<LogTurn> {
+    fn new_turn(&mut self, timeout: Duration, take: TakeTurn) -> Result<LogTurn> {
         for _ in 0..TURN_TRIES {
             let file = self.file()?.clone();
-            match LogTurn::take(&self.files, &file, timeout)? {
+            match take(&self.files, &file, timeout)? {
                 Some(turn) => return Ok(turn),
                 None => self.leave_replaced()?,
             }
@@ -293,7 +312,7 @@ impl Engine {
     pub(super) fn begin(&mut self) -> Result<()> {
         self.check_writable()?;
         if self.depth() == 0 {
-            self.turn = Some(self.new_turn(self.patience())?);
+            self.turn = Some(self.new_turn(self.patience(), LogTurn::take)?);
         }
         let begun = self.writer_mut()?.begin();
         if self.depth() == 0 {
