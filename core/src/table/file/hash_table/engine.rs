@@ -119,8 +119,11 @@ impl LogTurn {
             return Ok(None);
         }
         file.check_uncut()?;
-        if has_died || state.is_unfinished() {
+        let is_unfinished = has_died || state.is_unfinished();
+        if is_unfinished || state.is_index_damaged() {
             turn.check_length()?;
+        }
+        if is_unfinished {
             roll_forward(file)?;
             file.sharing.mend();
             state.set_unfinished(false);
@@ -328,6 +331,15 @@ impl Engine {
         self.check_writable()?;
         let message = "expected an open transaction, found none";
         Err(Error::new(ErrorKind::Argument, message).in_file(&self.name))
+    }
+
+    /// Commits what a caller has begun. Changes meanwhile did not ask if the file was cut.
+    pub(super) fn commit_begun(&mut self) -> Result<()> {
+        match &self.turn {
+            Some(turn) if self.depth() == 1 => turn.check_length()?,
+            _ => {}
+        }
+        self.commit()
     }
 
     pub(super) fn commit(&mut self) -> Result<()> {

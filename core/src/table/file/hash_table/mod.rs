@@ -274,7 +274,7 @@ impl Table for HashTable {
     }
 
     fn commit(&mut self) -> Result<()> {
-        self.changed()?.commit()
+        self.changed()?.commit_begun()
     }
 
     fn abort(&mut self) -> Result<()> {
