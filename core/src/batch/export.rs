@@ -293,7 +293,7 @@ impl ExportOptions {
         }
     }
 
-    /// The same of a column inside of a nested one, where times stay as they are.
+    /// Returns true if a column inside of a nested one keeps its type: times stay as they are there.
     fn keeps_inside(self, column: &Column) -> bool {
         column.data_type() == DataType::TimeNs || self.keeps(column)
     }

@@ -349,7 +349,7 @@ fn a_program_reads_by_the_specification_what_was_put_into_a_batch() {
     });
 }
 
-/// Where the values of a number and of a text behind it begin.
+/// The addresses of the values of a number and of a text behind it.
 fn places(array: &CArray) -> [*const u8; 2] {
     [(0, 1), (1, 2)].map(|(child, place)| {
         let child = array.children()[child];
