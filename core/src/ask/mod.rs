@@ -34,6 +34,7 @@ mod packet_options;
 mod packets;
 mod question;
 mod recent_frames;
+mod row_spec;
 mod run;
 mod services;
 mod summary;
@@ -67,6 +68,7 @@ pub use merge_row::{CallMergeField, FlowMergeField};
 pub use merges::{CallMerges, FlowMerges};
 pub use packet_options::{CountOptions, PacketOptions, SumOptions, SumQuestion};
 pub use question::Question;
+pub use row_spec::RowSpec;
 pub use run::Run;
 pub use summary::{Adder, QuestionSpec, Summary};
 #[cfg(not(target_family = "wasm"))]

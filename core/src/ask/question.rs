@@ -63,6 +63,33 @@ impl Question {
         }
     }
 
+    /// The question for those of its fields whose names are wanted. One whose rows have no choice of fields stays as it is.
+    #[must_use]
+    pub fn with_fields(&self, is_wanted: impl Fn(&str) -> bool) -> Question {
+        let schema = self.schema();
+        match self {
+            Question::Packets(fields, options) => {
+                Question::Packets(chosen(fields, &schema, is_wanted), options.clone())
+            }
+            Question::Flows(fields, flows) => {
+                Question::Flows(chosen(fields, &schema, is_wanted), flows.clone())
+            }
+            Question::Calls(fields, calls) => {
+                // The columns of what calls carry come together.
+                let structs = calls
+                    .structs
+                    .clone()
+                    .filter(|structs| structs.fields().iter().any(|field| is_wanted(field.name())));
+                let fields = chosen(fields, &schema, is_wanted);
+                Question::Calls(fields, CallQuestion { structs, ..calls.clone() })
+            }
+            Question::CallsCarrying(columns, calls) => {
+                Question::CallsCarrying(chosen(columns, &schema, is_wanted), calls.clone())
+            }
+            other => other.clone(),
+        }
+    }
+
     /// The parts of packets that captures read ahead have to decode.
     pub fn needs(&self) -> Needs {
         match self {
@@ -125,4 +152,10 @@ impl Question {
             _ => None,
         }
     }
+}
+
+/// The fields whose names are wanted; `schema` begins with them.
+fn chosen<F: Copy>(fields: &[F], schema: &Schema, is_wanted: impl Fn(&str) -> bool) -> Vec<F> {
+    let named = fields.iter().zip(schema.fields());
+    named.filter(|(_, field)| is_wanted(field.name())).map(|(field, _)| *field).collect()
 }

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytewright::ask::{
-    Answer, CallBatches, CountOptions, CutOptions, PacketOptions, Question, SumQuestion,
+    Answer, CallBatches, CountOptions, CutOptions, PacketOptions, Question, RowSpec, SumQuestion,
     load_methods,
 };
 use bytewright::batch::{Batch, Value};
 use bytewright::flow::{FlowField, FlowOptions, FlowTable};
 use bytewright::host::{Blocking, Capture, CaptureSource, FlowTableFile, Item, RowStep, Rows};
 use bytewright::input::{CaptureOptions, CaptureReader, DamagePolicy};
+use bytewright::options::Settings;
 use bytewright::packet::Field;
 use bytewright::query::{Condition, GroupBy};
 use bytewright::rpc::{Call, CallColumn, CallField, CarriedField, RpcOptions};
@@ -575,4 +576,35 @@ fn counts_and_sums_are_those_of_the_packets_before_damage_that_is_kept() {
         assert_eq!(pass.take_damage().len(), usize::from(capture.damage().is_some()));
     }
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_question_is_asked_for_the_fields_that_are_wanted() {
+    let names = |question: &Question| {
+        let schema = question.schema();
+        schema.fields().iter().map(|field| field.name().to_owned()).collect::<Vec<_>>()
+    };
+    for spec in RowSpec::ALL {
+        let question = spec.question(&Settings::of(spec.tables)).unwrap();
+        assert_eq!(names(&question.with_fields(|_| true)), names(&question));
+        let some = question.with_fields(|name| name == "src_ip" || name == "ts");
+        assert_eq!(names(&some), ["ts", "src_ip"], "{}", spec.name);
+    }
+    let calls = &RowSpec::ALL[2];
+    let mut settings = Settings::of(calls.tables);
+    settings.give_text("idl", sample("warehouse.thrift").to_str().unwrap()).unwrap();
+    settings.give_named(&["service=Store", "method=find"]).unwrap();
+    for arguments in ["arguments=false", "arguments=true"] {
+        settings.give_named(&[arguments]).unwrap();
+        let question = calls.question(&settings).unwrap();
+        assert!(names(&question).ends_with(&["arguments".into(), "result".into()]));
+        let some = question.with_fields(|name| name == "latency");
+        assert_eq!(names(&some), ["latency"], "{arguments}");
+        let source = CaptureSource::Path(sample("warehouse.pcap.zst"), Box::default());
+        let batches =
+            all(&mut Rows::new(vec![source], question.with_fields(|name| name == "result")));
+        assert!(batches.iter().any(|batch| batch.columns()[0].null_count() < batch.len()));
+    }
+    let info = Question::Info;
+    assert_eq!(info.with_fields(|_| false).schema(), info.schema());
 }
