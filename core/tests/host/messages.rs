@@ -7,13 +7,17 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use bytewright::bytes::{ByteStream, CompressionChoice, Feed, StreamOptions};
-use bytewright::host::{Blocking, Host, MessageRows, MessageSource, Messages};
+use bytewright::host::{
+    Blocking, Host, MessageOptions, MessageQuestion, MessageRows, MessageSource, Messages,
+};
+use bytewright::options::{NamedOptions, Settings};
 use bytewright::thrift::{
     Columns, Encoding, FieldSchema, Limits, MessageLayout, Plan, Projection, StructId, StructKind,
     ThriftSchema, Type,
 };
 use bytewright::{Error, ErrorKind};
 
+use crate::folder::Folder;
 use crate::generate::{Random, seeds};
 
 /// A host that brings bytes in pieces, and is interrupted now and then.
@@ -190,4 +194,52 @@ fn messages_are_the_same_however_their_bytes_come() {
             assert_eq!(error.is_some_and(is_truncated), is_cut);
         }
     });
+}
+
+#[test]
+fn files_of_messages_are_rows_of_the_fields_that_are_wanted() {
+    let folder = Folder::new("message-files");
+    let idl = folder.path("lines.thrift");
+    let text = "struct Part { 1: i32 size } struct Line { 1: i64 number, 2: list<Part> parts }";
+    std::fs::write(&idl, text).unwrap();
+    // A number, and a list of two parts.
+    let line = [
+        &[10, 0, 1, 0, 0, 0, 0, 0, 0, 0, 7, 15, 0, 2, 12, 0, 0, 0, 2][..],
+        &[8, 0, 1, 0, 0, 0, 3, 0, 0, 0],
+    ];
+    let files = [1, 2].map(|number| folder.path(&format!("{number}.bin")));
+    for file in &files {
+        std::fs::write(file, line.concat()).unwrap();
+    }
+    let mut settings = Settings::of(&[MessageOptions::OPTIONS]);
+    let missing = |settings: &Settings, expected: &str| {
+        let options: MessageOptions = settings.take().unwrap();
+        let error = MessageQuestion::new(Vec::new(), &options).unwrap_err();
+        assert_eq!(
+            error.message(),
+            format!("expected {expected} with messages of Thrift, found none")
+        );
+    };
+    missing(&settings, "idl");
+    settings.give_text("idl", idl.to_str().unwrap()).unwrap();
+    missing(&settings, "type");
+    settings.give_named(&["type=Line", "paths=number", "paths=parts[].size"]).unwrap();
+    let question = MessageQuestion::new(files.into(), &settings.take().unwrap()).unwrap();
+    let told = |is_wanted: &dyn Fn(&str) -> bool| {
+        let (mut rows, mut told) = (question.rows(is_wanted).unwrap(), Vec::new());
+        while let Some(batch) = rows.next(&Blocking).unwrap() {
+            assert_eq!(batch.schema(), rows.schema());
+            let places = 0..batch.columns().len();
+            for row in 0..batch.len() {
+                let values = places.clone().map(|place| batch.value(row, place).to_static());
+                told.push(format!("{:?}", values.map(Option::unwrap).collect::<Vec<_>>()));
+            }
+        }
+        told
+    };
+    let rows = ["[Signed(7), Signed(3)]", "[Signed(7), Null]"];
+    assert_eq!(told(&|_| true), [rows, rows].concat());
+    // The list whose elements are rows comes in any case.
+    assert_eq!(told(&|name| name == "number"), told(&|_| true));
+    assert_eq!(told(&|_| false), ["[Signed(3)]", "[Null]"].repeat(2));
 }
