@@ -128,9 +128,9 @@ impl RowOrigin {
     }
 }
 
-/// Converts batches of one schema.
+/// Conversion of batches of one schema to what other programs take.
 #[derive(Debug, Clone)]
-pub(super) struct Export {
+pub struct Export {
     schema: Schema,
     /// One for each field of the batches.
     conversions: Vec<Conversion>,
@@ -146,7 +146,7 @@ pub(super) struct Conversion {
 
 impl Export {
     /// For batches of `schema`, whose columns are all converted with `options`.
-    pub(super) fn new(schema: &Schema, options: ExportOptions) -> Self {
+    pub fn new(schema: &Schema, options: ExportOptions) -> Self {
         Export::by_field(schema, |_| Conversion { options, text_as_bytes: false })
     }
 
@@ -172,12 +172,15 @@ impl Export {
     }
 
     /// Returns the schema of the converted batches.
-    pub(super) fn schema(&self) -> &Schema {
+    pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
     /// The rows of `batch`, converted.
-    pub(super) fn convert(&self, batch: Batch) -> Result<Batch> {
+    ///
+    /// # Errors
+    /// `Format` for text that is not UTF-8, and `Limit` for a number that the type does not hold.
+    pub fn convert(&self, batch: Batch) -> Result<Batch> {
         let row_count = batch.row_count;
         let schema = batch.schema;
         let mut columns = Vec::with_capacity(self.schema.fields().len());

@@ -27,7 +27,7 @@ pub(crate) mod wireshark_names;
 pub use column::Column;
 pub(crate) use column::mapped;
 pub use data_type::{DataType, Enumeration};
-pub use export::{AddressForm, ExportOptions, RowOrigin, TimeUnit};
+pub use export::{AddressForm, Export, ExportOptions, RowOrigin, TimeUnit};
 pub use nested_value::NestedValue;
 pub use schema::{Field, Schema};
 pub use tcp_flags::{TCP_FLAGS, TcpFlag, tcp_flags_of};
