@@ -7,13 +7,14 @@
 #   make lint         ruff for Python, RuboCop for Ruby; a part of make quick and make test
 #   make test         what must hold of the code: the suites of all languages, over one build
 #   make test-all     test, and what takes longer: what is packed (test-packed), test-unsafe, test-bench, test-site,
-#                     test-spark; .ci/run calls it
+#                     test-spark, and test-duckdb; .ci/run calls it
 #   make test-packed  the suites of the languages again, on the packed gem (most of it while objects are moved), the wheel, the
 #                     distribution for Perl and the C library as users build them
 #   make bench        ratios against the peers, losing rows too, recorded and put into README.md and docs/benchmarks.md
 #                     (bench-flows, -tables, -pstore, -thrift, -io, -perl, -python: one of them, only shown)
 #   make bench-spark  the same for Spark, which it installs, so that it is no part of make bench
 #   make install-c    the C library, with PREFIX=/usr/local
+#   make duckdb       the extension for DuckDB, in target/duckdb; make test-duckdb tests the one of the build for make test
 #   make wheel        the wheel for Python, in target/python/wheels
 #   make test-spark   what Spark makes of captures, with Java and PySpark in an environment of its own; HEAVY=1: 20 kills, and a capture of 2 GB
 #   make perl-dist    the distribution for Perl, in target/perl
@@ -45,7 +46,8 @@ WHEEL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml cli
 	python/bytewright python/pyproject.toml python/*.sh -type f -not -name '*.so' -not -name '*.pyc')
 TESTS := test-rust test-ruby test-python test-perl test-c test-writers test-columns test-report lint
 PACKED_TESTS := test-gem test-gc test-wheel test-perl-dist test-install-c
-SLOW_TESTS := test-unsafe $(PACKED_TESTS) test-bench test-site test-spark
+SLOW_TESTS := test-unsafe $(PACKED_TESTS) test-bench test-site test-spark test-duckdb
+DUCKDB_SOURCES := $(shell find duckdb/ext duckdb/pack.py -type f)
 PERL_STAMP := $(CURDIR)/target/perl/installed/stamp
 PERL_SOURCES := Cargo.toml Cargo.lock $(shell find core/src core/Cargo.toml c/ext c/include perl/lib perl/xs perl/t perl/*.xs \
 	perl/*.PL perl/*.sh -type f)
@@ -66,6 +68,7 @@ WITH_GEM := GEM_HOME=$(GEM_DIR) PATH="$(GEM_DIR)/bin:$$PATH"
 # The parts of setup.sh for goals that need a part only.
 PARTS_OF_demo := gem
 PARTS_OF_install-c := c
+PARTS_OF_duckdb := wheel
 PARTS_OF_wheel := wheel
 PARTS_OF_perl-dist := perl
 PARTS_OF_packages := packages
@@ -79,7 +82,7 @@ PARTS_OF_test-wasm := all wasm
 PARTS_OF_test-all := all spark
 PARTS := $(sort $(foreach goal,$(or $(MAKECMDGOALS),demo),$(or $(PARTS_OF_$(goal)),all)))
 
-.PHONY: demo quick generate lint packages test-packages release packages-cross test-packages-cross site test-site wasm test-wasm test test-all test-packed test-rust test-columns test-report test-unsafe test-c test-writers test-install-c install-c wheel test-python test-wheel test-python-threads test-spark perl-dist test-perl test-perl-dist test-ruby test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
+.PHONY: demo quick generate lint packages test-packages release packages-cross test-packages-cross site test-site wasm test-wasm test test-all test-packed test-rust test-columns test-report test-unsafe test-c test-writers test-install-c install-c wheel test-python test-wheel test-python-threads duckdb test-duckdb test-spark perl-dist test-perl test-perl-dist test-ruby test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
@@ -101,7 +104,7 @@ generate: setup
 # What Python and Ruby are asked beside the compilers' questions to Rust: ruff.toml and .rubocop.yml.
 lint: setup
 	python/environment.sh python3 target/python/lint python/tests/lint.txt
-	target/python/lint/bin/ruff check --quiet --no-cache python bench cli/tests core/tests docs examples conformance page packages
+	target/python/lint/bin/ruff check --quiet --no-cache python bench cli/tests core/tests docs duckdb examples conformance page packages
 	@if command -v rubocop >/dev/null; then LC_ALL=C.UTF-8 rubocop --cache-root target/rubocop --format quiet; \
 	else echo "gap: Ruby is not linted: RuboCop is not installed (apt-get install rubocop)" >&2; fi
 
@@ -121,10 +124,11 @@ test-all: test
 	@echo "make test-all: all of it passed"
 
 # One call of cargo: each part alone would give the dependencies other features, and the core would be compiled again for it.
-$(BUILT_STAMP): $(sort $(WHEEL_SOURCES) $(GEM_SOURCES) $(PERL_SOURCES) python/pack.py) | setup
+$(BUILT_STAMP): $(sort $(WHEEL_SOURCES) $(GEM_SOURCES) $(PERL_SOURCES) $(DUCKDB_SOURCES) python/pack.py) | setup
 	PYO3_BUILD_EXTENSION_MODULE=1 CARGO_TARGET_DIR=$(CURDIR)/target cargo build --quiet --locked --profile test-release \
-		-p bytewright-ruby -p bytewright-python -p bytewright-c -p bytewright-cli
+		-p bytewright-ruby -p bytewright-python -p bytewright-c -p bytewright-cli -p bytewright-duckdb
 	python3 python/pack.py target/test-release/libbytewright_python.so $(BUILT)/wheels
+	python3 duckdb/pack.py target/test-release/libbytewright_duckdb.so $(BUILT)/duckdb
 	touch $@
 
 # Installed as a gem for one platform, which has its library with it.
@@ -227,6 +231,15 @@ test-python: $(BUILT_STAMP)
 # With the oldest Python only: test-python has run the newest with everything that reads our columns.
 test-wheel: $(WHEEL_STAMP)
 	python/tests/run.sh oldest
+
+# One file for all versions of DuckDB from 1.4 on.
+duckdb: setup
+	cargo build --quiet --locked --release -p bytewright-duckdb
+	python3 duckdb/pack.py $${CARGO_TARGET_DIR:-target}/release/libbytewright_duckdb.so target/duckdb
+
+# In the newest DuckDB and in an old one.
+test-duckdb: $(BUILT_STAMP)
+	duckdb/tests/run.sh $(BUILT)/duckdb/bytewright.duckdb_extension $(BUILT_COMMAND)
 
 # Python without a global lock, which is built or installed before. Its wheel is for that version alone.
 test-python-threads: setup

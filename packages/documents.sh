@@ -110,6 +110,16 @@ END
   block docs/guides/spark.md 1 PyPI <<END
 $(asserting program.py)
 END
+  block docs/guides/sql.md 1 PyPI <<'END'
+python3 -m venv env
+env/bin/pip install --quiet duckdb
+env/bin/python - <<'CHECK'
+import duckdb
+database = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+database.execute("LOAD 'target/duckdb/bytewright.duckdb_extension'")
+assert database.execute("SELECT count(*) FROM 'samples/web.pcap.gz'").fetchall() == [(8760,)]
+CHECK
+END
 }
 
 for release; do

@@ -174,7 +174,7 @@ const TYPE_KEYWORDS: &[&str] = &["struct", "enum", "trait", "union"];
 const BEFORE_KEYWORDS: &[&str] = &["pub", "crate", "super", "unsafe"];
 
 /// The languages that have, or may have, a face.
-const HOST_LANGUAGES: &[&str] = &["ruby", "magnus", "rb_sys", "python", "pyo3", "perl"];
+const HOST_LANGUAGES: &[&str] = &["ruby", "magnus", "rb_sys", "python", "pyo3", "perl", "duckdb"];
 
 /// Modules of the Ruby face that its classes stand on.
 const BELOW_CLASSES: &[&str] = &["border", "class", "error", "host", "memory_report", "turn"];
@@ -521,11 +521,13 @@ fn the_border_of_the_python_face_has_all_its_unsafe_and_uses_nothing_above_it() 
 }
 
 #[test]
-fn the_border_of_the_page_has_all_its_unsafe() {
-    let sources = sources_below("../page/ext/bytewright/src");
-    assert!(sources.iter().any(|source| has_word(&source.code, "unsafe")), "the border was found");
-    for source in sources.iter().filter(|source| source.module() != Some("border")) {
-        assert!(!has_word(&source.code, "unsafe"), "{}", source.path);
+fn the_borders_of_the_page_and_of_duckdb_have_all_their_unsafe() {
+    for face in ["page", "duckdb"] {
+        let sources = sources_below(&format!("../{face}/ext/bytewright/src"));
+        assert!(sources.iter().any(|source| has_word(&source.code, "unsafe")), "{face}: no border");
+        for source in sources.iter().filter(|source| source.module() != Some("border")) {
+            assert!(!has_word(&source.code, "unsafe"), "{face}: {}", source.path);
+        }
     }
 }
 
