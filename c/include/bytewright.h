@@ -1631,8 +1631,8 @@ enum bw_status bw_batch_value(const struct bw_batch *batch,
                               struct bw_error *error);
 
 /**
- * The rows as a struct array of Arrow's C data interface, and what it consists of; the batch stays. Each is released by
- * its `release`. IP addresses are text.
+ * The rows as a struct array of Arrow's C data interface, and what it consists of; the batch stays, and may be freed first: the
+ * array shares its memory. Each is released by its `release`. IP addresses are text.
  */
 enum bw_status bw_batch_arrow(const struct bw_batch *batch,
                               struct ArrowSchema *schema,

@@ -142,8 +142,8 @@ pub extern "C" fn bw_batch_value(
     })
 }
 
-/// The rows as a struct array of Arrow's C data interface, and what it consists of; the batch stays. Each is released by
-/// its `release`. IP addresses are text.
+/// The rows as a struct array of Arrow's C data interface, and what it consists of; the batch stays, and may be freed first: the
+/// array shares its memory. Each is released by its `release`. IP addresses are text.
 #[unsafe(no_mangle)]
 pub extern "C" fn bw_batch_arrow(
     batch: Option<&bw_batch>,
