@@ -181,29 +181,33 @@ impl Export {
     /// # Errors
     /// `Format` for text that is not UTF-8, and `Limit` for a number that the type does not hold.
     pub fn convert(&self, batch: Batch) -> Result<Batch> {
-        let row_count = batch.row_count;
-        let schema = batch.schema;
-        let mut columns = Vec::with_capacity(self.schema.fields().len());
-        let fields = schema.fields().iter().zip(&self.conversions);
-        for ((field, conversion), column) in fields.zip(batch.columns) {
-            let rest = conversion.options.has_rest(field.data_type()).then(|| nanoseconds(&column));
-            columns.push(conversion.convert(column, field.name())?);
-            columns.extend(rest);
-        }
+        let Batch { schema, row_count, columns } = batch;
+        let columns = self.columns(&schema, columns.into_iter().map(Cow::Owned))?;
+        let columns = columns.into_iter().map(Cow::into_owned).collect();
         Ok(Batch { schema: self.schema.clone(), row_count, columns })
     }
 
     /// The columns of the converted rows of `batch`, which keeps its own; those that stay as they are, are borrowed of it.
     pub(super) fn convert_shared<'b>(&self, batch: &'b Batch) -> Result<Vec<Cow<'b, Column>>> {
-        let mut columns = Vec::with_capacity(self.schema.fields().len());
-        let fields = batch.schema.fields().iter().zip(&self.conversions);
-        for ((field, conversion), column) in fields.zip(&batch.columns) {
-            columns.push(conversion.convert_shared(column, field.name())?);
-            if conversion.options.has_rest(field.data_type()) {
-                columns.push(Cow::Owned(nanoseconds(column)));
-            }
+        self.columns(&batch.schema, batch.columns.iter().map(Cow::Borrowed))
+    }
+
+    fn columns<'b>(
+        &self,
+        schema: &Schema,
+        columns: impl Iterator<Item = Cow<'b, Column>>,
+    ) -> Result<Vec<Cow<'b, Column>>> {
+        let mut converted = Vec::with_capacity(self.schema.fields().len());
+        let fields = schema.fields().iter().zip(&self.conversions);
+        for ((field, conversion), column) in fields.zip(columns) {
+            let rest = conversion.options.has_rest(field.data_type()).then(|| nanoseconds(&column));
+            converted.push(match column {
+                Cow::Owned(column) => Cow::Owned(conversion.convert(column, field.name())?),
+                Cow::Borrowed(column) => conversion.convert_shared(column, field.name())?,
+            });
+            converted.extend(rest.map(Cow::Owned));
         }
-        Ok(columns)
+        Ok(converted)
     }
 }
 
