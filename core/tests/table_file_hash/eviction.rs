@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::BufRead;
 use std::io::BufReader;
+use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -176,6 +177,61 @@ fn an_index_that_is_made_anew_has_what_was_not_evicted() {
             assert_eq!(HashTable::check(&copy).unwrap().damaged_at, None);
         }
     }
+}
+
+#[test]
+fn an_index_that_is_made_anew_has_the_value_put_after_a_key_was_evicted() {
+    for values in [evicting().values, None] {
+        let (whole, copy) = (path("put_again"), path("put_again_copied"));
+        let options = OpenOptions { values, ..evicting() };
+        let mut table = HashTable::open(&whole, options).unwrap();
+        let (mut twin, mut random) = (Twin::default(), Random::new(5));
+        let put = |table: &mut HashTable, twin: &mut Twin, numbers: Range<u32>, value: &[u8]| {
+            for number in numbers {
+                table.put(&number.to_be_bytes(), value).unwrap();
+                twin.put(&number.to_be_bytes(), value);
+            }
+        };
+        put(&mut table, &mut twin, 0..2000, b"evicted");
+        // Too few bytes to be given back.
+        evict(&mut table, &mut twin, &mut random, 100 << 10);
+        // The index grows, and leaves out what nobody reads.
+        put(&mut table, &mut twin, 5000..15_000, b"beside");
+        put(&mut table, &mut twin, 0..1000, b"put again");
+        assert_eq!(entries(&table).unwrap(), twin.entries());
+        let evicted = (1000..2000_u32).filter(|n| twin.get(&n.to_be_bytes()).is_none()).count();
+        fs::copy(&whole, &copy).unwrap();
+        for usage in [OpenOptions { read_only: true, ..options }, options] {
+            let copied = HashTable::open(&copy, usage).unwrap();
+            for (key, value) in twin.entries() {
+                assert_eq!(get(&copied, &key), Some(value), "{key:?}");
+            }
+            let found: Vec<_> = entries(&copied).unwrap();
+            assert_eq!(found.len(), twin.entries().len() + evicted);
+            assert_eq!(copied.stat().unwrap().records, found.len() as u64);
+        }
+    }
+}
+
+#[test]
+fn what_was_evicted_and_then_deleted_does_not_come_back_with_an_index_that_is_made_anew() {
+    let (whole, copy) = (path("deleted"), path("deleted_copied"));
+    let mut table = HashTable::open(&whole, evicting()).unwrap();
+    for number in 0..1000_u32 {
+        table.put(&number.to_be_bytes(), b"evicted").unwrap();
+    }
+    table.evict(100 << 10, &mut |_, _, _| false).unwrap();
+    assert_eq!(get(&table, &60_u32.to_be_bytes()), None);
+    for number in 0..50_u32 {
+        assert!(!table.delete(&number.to_be_bytes()).unwrap());
+        assert!(!table.delete(&number.to_be_bytes()).unwrap());
+    }
+    fs::copy(&whole, &copy).unwrap();
+    let copied = HashTable::open(&copy, evicting()).unwrap();
+    for number in 0..50_u32 {
+        assert_eq!(get(&copied, &number.to_be_bytes()), None);
+    }
+    assert_eq!(get(&copied, &60_u32.to_be_bytes()), Some(b"evicted".to_vec()));
 }
 
 #[test]

@@ -449,13 +449,16 @@ impl Engine {
 
     pub(super) fn delete(&mut self, key: &[u8]) -> Result<bool> {
         self.change(|engine| {
+            // What a cache has evicted may be there again after a power cut, unless it was deleted.
+            let is_cache = engine.values == ValueType::CACHE;
             let writer = engine.writer_mut()?;
-            let old = writer.old(key)?.filter(|old| old.is_alive());
-            if old.is_none() {
+            let old = writer.old(key)?;
+            let is_alive = old.is_some_and(|old| old.is_alive());
+            if !is_alive && !old.is_some_and(|old| is_cache && !old.is_deletion()) {
                 return Ok(false);
             }
             let added = writer.add(HeapRecord::Deletion { key }, old);
-            engine.checked(added).map(|_| true)
+            engine.checked(added).map(|_| is_alive)
         })
     }
 

@@ -12,6 +12,7 @@ use super::segment::{IndexEntry, KeyHash, MovingEntry, SEGMENT_LEN, SEGMENT_PAGE
 use super::state::DirectoryRoom;
 use crate::error::{Error, Result};
 use crate::files::{CommitFrame, FRAME_HEADER_LEN, PAGE_LEN, reserve};
+use crate::table::ValueType;
 
 /// The most segments that are taken from the disk at once.
 const SEGMENTS_AT_ONCE: u64 = 64;
@@ -92,6 +93,11 @@ impl<'f> IndexWriter<'f> {
         self.file.sharing.read_states(&mut states);
         // What begins with the commit that is being taken in is not the newest state yet.
         let start = if self.start < self.committed_end { self.start } else { 0 };
+        // What was evicted is there again after a power cut until it is trimmed off: what replaces it has to know it.
+        let start = match self.file.log.header.values == ValueType::CACHE {
+            true => start.min(self.file.sharing.state().trimmed_end()),
+            false => start,
+        };
         states.iter().fold((self.committed_end, start), |oldest, state| {
             (oldest.0.min(state.0), oldest.1.min(state.1))
         })
@@ -123,8 +129,10 @@ impl<'f> IndexWriter<'f> {
                     };
                 }
                 let is_it = match before.place {
-                    0 if !found.is_deletion || !segment.has_hash(slot, hash) => Ok(false),
-                    0 => is_same(found.place),
+                    0 if !segment.has_hash(slot, hash) => Ok(false),
+                    // Evicted before, and found in the log again.
+                    0 if found.is_deletion || found.place >= self.start => is_same(found.place),
+                    0 => Ok(false),
                     replaced => Ok(found.place == replaced),
                 };
                 match is_it {

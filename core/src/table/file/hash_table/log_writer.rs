@@ -50,6 +50,10 @@ impl OldVersion {
         OldVersion { entry, len, number: None, is_cleared: false }
     }
 
+    pub(super) fn is_deletion(&self) -> bool {
+        self.entry.is_deletion
+    }
+
     pub(super) fn is_alive(&self) -> bool {
         !self.entry.is_deletion && !self.is_cleared
     }

@@ -98,9 +98,9 @@ fn take_in(
     }
     let end = reader.end();
     reader.each_record(frame, |record, range| {
-        let (key, replaced) = (record.key(), record.replaced);
+        let (key, replaced, start) = (record.key(), record.replaced, extent.start);
         let mut old_len = None;
-        if replaced >= extent.start {
+        if replaced >= start {
             let (old, len) = file.log.record(replaced, range.start, scratch)?;
             old_len = (!old.is_deletion()).then_some(len);
         }
@@ -112,8 +112,12 @@ fn take_in(
             if place < trimmed_end {
                 return Ok(false);
             }
-            let (found, _) = file.log.record(place, end, scratch)?;
-            Ok(found.key() == key)
+            let (found, len) = file.log.record(place, end, scratch)?;
+            let is_same = found.key() == key;
+            if is_same && (start..range.start).contains(&place) && !found.is_deletion() {
+                old_len = Some(len);
+            }
+            Ok(is_same)
         })?;
         let new_len = (!entry.is_deletion).then_some(range.end - range.start);
         extent.account(old_len, new_len);
