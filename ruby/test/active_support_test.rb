@@ -157,6 +157,29 @@ class ActiveSupportTest < TestCase
     assert_equal([1.5], store.write("float", 1.5, raw: true) && [store.read("float")])
   end
 
+  def test_a_payload_is_whole_for_who_keeps_it
+    kept = Class.new do
+      attr_reader :loaded
+
+      def dump(entry, *) = Marshal.dump(entry)
+
+      def load(payload)
+        Marshal.load(@loaded = payload)
+      end
+    end.new
+    value = "a" * 100_000
+    store = store(coder: kept)
+    store.write("large", value)
+    2.times do
+      assert_equal value, store.read("large")
+      assert_equal Marshal.load(kept.loaded).value, value
+    end
+    store = store()
+    store.write("large", value)
+    store.with_local_cache { 3.times { assert_equal value, store.read("large") } }
+    3.times { assert_equal [value, { "large" => value }], [store.read("large"), store.read_multi("large")] }
+  end
+
   def test_only_what_a_coder_wrote_is_given_to_a_coder
     coder = Module.new do
       def self.dump(entry)

@@ -32,6 +32,10 @@ module ActiveSupport
       GRACE = 300
       private_constant :GRACE
 
+      # Options that name objects of the program's, which may keep a payload.
+      OF_CODER = %i[coder serializer compressor].freeze
+      private_constant :OF_CODER
+
       # True where ActiveSupport's own serialize_entry takes options, from 7.0 on.
       TAKES_OPTIONS = Store.instance_method(:serialize_entry).arity != 1
       private_constant :TAKES_OPTIONS
@@ -51,6 +55,7 @@ module ActiveSupport
       #   ActiveSupport::Cache::Store
       def initialize(path = nil, **options)
         super(options.reject { |name, _| OF_CACHE.include?(name) })
+        @keeps_payloads = OF_CODER.any? { |name| options.key?(name) }
         @cache = ::Bytewright::Cache.new(path, on_damage: :clear, **options.slice(*OF_CACHE))
       end
 
@@ -108,7 +113,11 @@ module ActiveSupport
       private
 
       def read_entry(key, **options)
-        deserialize_entry(read_serialized_entry(key, **options))
+        payload = read_serialized_entry(key, **options)
+        entry = deserialize_entry(payload)
+        # Its memory is that of the next one, which otherwise waits for the system to give new pages.
+        payload.clear if payload.instance_of?(String) && !@keeps_payloads && !local_cache
+        entry
       end
 
       def read_serialized_entry(key, **)
