@@ -21,7 +21,7 @@ use crate::json::Object;
 use crate::notation;
 use crate::session::Session;
 use definitions::Definitions;
-use messages::{Headers, Layout, Message, Messages};
+use messages::{Headers, Message, Messages};
 use plucker::Plucker;
 
 /// Bad messages that are told one by one; of more, the number.
@@ -45,7 +45,9 @@ fn decode(args: &ThriftDecodeArgs, session: &mut Session) -> io::Result<()> {
     let mut decoder = Decoder { definitions, root, tape: Tape::new(), as_json: args.json };
     let headers = match root {
         None => Headers::Always,
-        Some(root) => seen_headers(decoder.definitions.plan.schema(), root, args.input.form()),
+        Some(root) => {
+            seen_headers(decoder.definitions.plan.schema(), root, args.input.layout().form)
+        }
     };
     each_message(&args.file, &args.input, headers, session, |message, into| {
         decoder.print(message, into)
@@ -63,7 +65,7 @@ fn pluck(args: &ThriftPluckArgs, session: &mut Session) -> io::Result<()> {
         Err(error) => return session.report(&error),
     };
     let (schema, root) = (plucker.projection().plan().schema(), plucker.projection().root());
-    let headers = seen_headers(schema, root, args.input.form());
+    let headers = seen_headers(schema, root, args.input.layout().form);
     each_message(&args.file, &args.input, headers, session, |message, into| {
         plucker.print(message, into)
     })
@@ -137,14 +139,7 @@ fn open(
     let mut options = StreamOptions::default();
     options.max_buffer = options.max_buffer.max(input.max_message as usize * 2);
     let stream = session.open(path, &options)?;
-    let layout = Layout {
-        form: input.form(),
-        is_framed: input.is_framed(),
-        has_frame_headers: input.has_frame_headers(),
-        headers,
-        message_max: input.max_message,
-    };
-    Ok(Messages::new(stream, layout))
+    Ok(Messages::new(stream, input.layout(), headers))
 }
 
 /// Tells how many bad messages there were beside those that were told, and what may be the reason.

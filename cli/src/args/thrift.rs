@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bytewright::thrift::{Encoding, FRAME_USUAL, MessageForm};
+use bytewright::thrift::{Encoding, FRAME_USUAL, Limits, MessageForm, MessageLayout};
 use clap::{Args as ArgGroup, Subcommand, ValueEnum};
 
 const EXAMPLES: &str = "\
@@ -135,22 +135,16 @@ enum Protocol {
 }
 
 impl ThriftInput {
-    /// Form of messages whose frame does not say it.
-    pub(crate) fn form(&self) -> MessageForm {
-        match self.protocol {
+    /// Layout of the messages.
+    pub(crate) fn layout(&self) -> MessageLayout {
+        let form = match self.protocol {
             Protocol::Binary | Protocol::Header => Encoding::Binary.into(),
             Protocol::Compact => Encoding::Compact.into(),
             Protocol::Json => MessageForm::Json,
-        }
-    }
-
-    /// Returns true if each frame has a header of THeader.
-    pub(crate) fn has_frame_headers(&self) -> bool {
-        self.protocol == Protocol::Header
-    }
-
-    /// Returns true if messages are in frames.
-    pub(crate) fn is_framed(&self) -> bool {
-        self.framed || self.has_frame_headers()
+        };
+        let has_frame_headers = self.protocol == Protocol::Header;
+        let limits = Limits { string_max: self.max_message, ..Limits::default() };
+        let layout = MessageLayout { form, is_framed: false, has_frame_headers, limits };
+        layout.framed_if(self.framed)
     }
 }

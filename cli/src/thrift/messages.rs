@@ -5,8 +5,9 @@ use std::borrow::Cow;
 
 use bytewright::bytes::ByteStream;
 use bytewright::thrift::{
-    Encoding, FrameHeader, Frames, Limits, MessageForm, MessageHeader, PackedMessage, Plan,
-    Progress, ProtocolError, ReadableMessage, Strictness, StructExtent, StructId,
+    Encoding, FrameHeader, Frames, Limits, MessageForm, MessageHeader, MessageLayout,
+    PackedMessage, Plan, Progress, ProtocolError, ReadableMessage, Strictness, StructExtent,
+    StructId,
 };
 use bytewright::{Error, ErrorKind, Result};
 
@@ -23,17 +24,6 @@ const COMPACT_VERSION: u8 = 1;
 /// Bytes of the length before a frame.
 const FRAME_HEADER_LEN: usize = 4;
 
-/// Layout of the messages, known before they are read.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Layout {
-    pub(super) form: MessageForm,
-    pub(super) is_framed: bool,
-    /// True if a header of THeader comes first in each frame, and says the form.
-    pub(super) has_frame_headers: bool,
-    pub(super) headers: Headers,
-    pub(super) message_max: u32,
-}
-
 /// Presence of headers in messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Headers {
@@ -48,8 +38,8 @@ pub(super) enum Headers {
 /// The messages of a stream.
 pub(super) struct Messages {
     stream: ByteStream,
-    layout: Layout,
-    limits: Limits,
+    layout: MessageLayout,
+    headers: Headers,
     /// Bytes of the last message, which is still in the buffer.
     taken: usize,
     is_over: bool,
@@ -106,10 +96,9 @@ impl<'a> Message<'a> {
 }
 
 impl Messages {
-    pub(super) fn new(stream: ByteStream, layout: Layout) -> Self {
-        let limits = Limits { string_max: layout.message_max, ..Limits::default() };
+    pub(super) fn new(stream: ByteStream, layout: MessageLayout, headers: Headers) -> Self {
         let (taken, is_over, looks_framed, inflated) = (0, false, false, Vec::new());
-        Messages { stream, layout, limits, taken, is_over, looks_framed, inflated }
+        Messages { stream, layout, headers, taken, is_over, looks_framed, inflated }
     }
 
     /// Returns true if a file that is not read as frames begins as they do: with a length whose first byte is 0,
@@ -144,18 +133,18 @@ impl Messages {
             true => &self.inflated,
             false => self.stream.buffered().get(start..self.taken).unwrap_or_default(),
         };
-        let header = header(bytes, layout, self.limits);
+        let header = header(bytes, layout, self.headers);
         let header = header.map_err(|error| self.placed(error, offset))?;
         let header_len = header.map_or(0, |header| header.len);
         let body = bytes.get(header_len..).unwrap_or_default();
-        let (form, limits, name) = (layout.form, self.limits, self.stream.name());
+        let (form, limits, name) = (layout.form, layout.limits, self.stream.name());
         let body_offset = offset + header_len as u64;
         Ok(Some(Message { form, limits, name, header, body, offset, body_offset }))
     }
 
     /// Reads the header of THeader in the frame that was taken and begins at `start` of the buffer, where frames have one.
     /// Answers how its message is written and where it begins in the buffer, and whether it was inflated.
-    fn opened(&mut self, start: usize) -> Result<(Layout, usize, bool)> {
+    fn opened(&mut self, start: usize) -> Result<(MessageLayout, usize, bool)> {
         if !self.layout.has_frame_headers {
             return Ok((self.layout, start, false));
         }
@@ -169,7 +158,7 @@ impl Messages {
             Ok((header, inflated))
         });
         let (header, inflated) = opened.map_err(|error| self.placed(error, offset))?;
-        let layout = Layout { form: header.form, ..self.layout };
+        let layout = MessageLayout { form: header.form, ..self.layout };
         let is_inflated = inflated.is_some();
         self.inflated = inflated.unwrap_or_default();
         Ok((layout, start + header.len, is_inflated))
@@ -201,7 +190,8 @@ impl Messages {
     fn frame(&mut self, wait: &mut dyn FnMut()) -> Result<usize> {
         loop {
             let (bytes, offset) = (self.stream.buffered(), self.stream.position());
-            let mut frames = Frames::new(bytes, offset).with_frame_max(self.layout.message_max);
+            let mut frames =
+                Frames::new(bytes, offset).with_frame_max(self.layout.limits.string_max);
             match frames.next_frame() {
                 Ok(_) => {
                     self.taken = frames.consumed();
@@ -226,7 +216,7 @@ impl Messages {
             self.fill(2, wait)?;
         }
         loop {
-            match header(self.stream.buffered(), self.layout, self.limits) {
+            match header(self.stream.buffered(), self.layout, self.headers) {
                 Ok(header) => return Ok(header.map_or(0, |header| header.len)),
                 Err(error) => self.grow(error, self.stream.position(), wait)?,
             }
@@ -236,8 +226,8 @@ impl Messages {
     /// Takes a message into the buffer whose struct begins behind `header_len` bytes. Answers its length.
     fn extent(&mut self, header_len: usize, wait: &mut dyn FnMut()) -> Result<usize> {
         let mut extent = match header_len {
-            0 => StructExtent::new(self.layout.form, self.limits),
-            _ => StructExtent::behind_header(self.layout.form, self.limits),
+            0 => StructExtent::new(self.layout.form, self.layout.limits),
+            _ => StructExtent::behind_header(self.layout.form, self.layout.limits),
         };
         loop {
             let bytes = self.stream.buffered();
@@ -259,11 +249,11 @@ impl Messages {
 
     /// The length of a message, if it is not above the bound.
     fn checked_len(&self, len: usize) -> Result<usize> {
-        if len as u64 <= u64::from(self.layout.message_max) {
+        if len as u64 <= u64::from(self.layout.limits.string_max) {
             return Ok(len);
         }
         let what = "a message (--max-message allows more)";
-        let error = Error::limit(what, u64::from(self.layout.message_max), len as u64);
+        let error = Error::limit(what, u64::from(self.layout.limits.string_max), len as u64);
         Err(error.at(self.stream.position()).in_file(self.stream.name()))
     }
 
@@ -276,7 +266,7 @@ impl Messages {
         let before = self.stream.buffered().len();
         let missing = needed.saturating_sub(available).max(1) as usize;
         let wanted = before.saturating_add(missing);
-        if wanted > self.layout.message_max as usize + FRAME_HEADER_LEN {
+        if wanted > self.layout.limits.string_max as usize + FRAME_HEADER_LEN {
             return self.checked_len(wanted).map(drop);
         }
         match self.fill(wanted, wait)?.len() > before {
@@ -296,16 +286,16 @@ impl Messages {
 /// The header that a message begins with, if it has one.
 fn header<'a>(
     bytes: &'a [u8],
-    layout: Layout,
-    limits: Limits,
+    layout: MessageLayout,
+    headers: Headers,
 ) -> std::result::Result<Option<MessageHeader<'a>>, ProtocolError> {
-    let strictness = match layout.headers {
+    let strictness = match headers {
         Headers::Never => return Ok(None),
         Headers::WhereSeen if !is_header(bytes, layout.form) => return Ok(None),
         Headers::WhereSeen => Strictness::Strict,
         Headers::Always => Strictness::Lenient,
     };
-    MessageHeader::read(layout.form, strictness, bytes, limits).map(Some)
+    MessageHeader::read(layout.form, strictness, bytes, layout.limits).map(Some)
 }
 
 fn is_header(bytes: &[u8], form: MessageForm) -> bool {

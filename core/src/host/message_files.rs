@@ -99,9 +99,7 @@ impl MessageOptions {
     fn layout(&self) -> Result<MessageLayout> {
         let layout = MessageLayout::named(&self.protocol)
             .ok_or_else(|| Error::internal("a protocol without a layout"))?;
-        // A header of THeader stands in a frame.
-        let is_framed = self.framed || layout.has_frame_headers;
-        MessageLayout { is_framed, ..layout }.checked()
+        Ok(layout.framed_if(self.framed))
     }
 }
 

@@ -124,6 +124,13 @@ impl MessageLayout {
         Some(MessageLayout { form, is_framed: true, has_frame_headers, limits: Limits::default() })
     }
 
+    /// The layout in which the length of each message comes before it, if `framed`. Those with headers of THeader are in
+    /// frames in any case.
+    #[must_use]
+    pub fn framed_if(self, framed: bool) -> Self {
+        MessageLayout { is_framed: framed || self.has_frame_headers, ..self }
+    }
+
     /// The messages of `bytes`, which begin at `start` of the input.
     pub fn messages(self, bytes: &[u8], start: u64) -> Frames<'_> {
         match self.is_framed {
