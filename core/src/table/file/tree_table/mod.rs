@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`SyncMode::Commit`] | nothing; each is synced |
 //! | [`SyncMode::Interval`] | those of the last second |
-//! | [`SyncMode::Never`] | those since 64 MiB of pages were written |
+//! | [`SyncMode::Never`] | those since 64 MiB of pages, and four times the file, were written |
 //!
 //! `search.rs` finds keys, `edit.rs` changes trees, `transaction.rs` has the pages of a change until it is committed,
 //! `durable.rs` syncs, `allocator.rs`, `freed_queue.rs` and `marking.rs` know which pages are free.

@@ -15,8 +15,12 @@ use crate::files::PAGE_LEN;
 use crate::table::Stat;
 use crate::table::file::options::SyncMode;
 
-/// Pages that may be written with [`SyncMode::Never`] before they are synced.
+/// Pages that may be written with [`SyncMode::Never`] before they are synced, in any file.
 const UNSYNCED_PAGES_MAX: u64 = 16_384;
+
+/// Times that as many pages as the file has may be written before they are synced: a sync writes each page of the file once at
+/// most, so it is a small part of the work that led to it.
+const UNSYNCED_FILES_MAX: u64 = 4;
 
 /// State of a table. Whoever has it has its lock, and is the process that opened the table.
 #[derive(Debug)]
@@ -195,7 +199,7 @@ impl TreeState {
         }
         self.unsynced_pages = self.unsynced_pages.saturating_add(transaction.page_count());
         transaction.commit()?;
-        match self.sync == SyncMode::Never && self.unsynced_pages > UNSYNCED_PAGES_MAX {
+        match self.sync == SyncMode::Never && self.is_sync_due()? {
             // The file keeps all pages of the last synced commit until the next one.
             true => match self.sync_now() {
                 // Another one syncs for long. The next commit tries again.
@@ -204,6 +208,14 @@ impl TreeState {
             },
             false => Ok(()),
         }
+    }
+
+    fn is_sync_due(&self) -> Result<bool> {
+        if self.unsynced_pages <= UNSYNCED_PAGES_MAX {
+            return Ok(false);
+        }
+        let len = self.file.storage.len().map_err(|error| self.file.failed("read", &error))?;
+        Ok(self.unsynced_pages > len / PAGE_LEN as u64 * UNSYNCED_FILES_MAX)
     }
 
     pub(super) fn begin(&mut self) -> Result<()> {
