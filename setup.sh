@@ -76,6 +76,7 @@ part_packages() {
   need "mmdebstrap" command -v mmdebstrap
 }
 part_cross() {
+  part_gem
   part_wheel
   local target
   for target in {x86_64,aarch64}-unknown-linux-musl {x86_64,aarch64}-unknown-linux-gnu; do

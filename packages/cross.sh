@@ -4,9 +4,10 @@
 #   OUT/bytewright-VERSION-MACHINE-linux-static.tar.gz      the command as one file that needs no library, for x86_64 and aarch64
 #   OUT/bytewright-static_VERSION_ARCHITECTURE.deb          the same for apt-get install ./FILE
 #   OUT/bytewright-VERSION-cp310-abi3-PLATFORM.whl          wheels: manylinux_2_17 and musllinux_1_2, for x86_64 and aarch64
+#   OUT/bytewright-VERSION-PLATFORM.gem                     gems: aarch64-linux-gnu, x86_64-linux-musl and aarch64-linux-musl
 #
 # zig compiles the C of zstd, and links. It brings the C libraries: musl for the commands, which becomes a part of them, and what
-# glibc and musl have of symbols for the wheels. Tools are installed into target/cross/tools. What is compiled is kept in
+# glibc and musl have of symbols for the wheels and gems. Tools are installed into target/cross/tools. What is compiled is kept in
 # BUILD, which is target/cross/build by default: another folder compiles all of it anew.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -44,4 +45,9 @@ wheel() {
 for machine in x86_64 aarch64; do
   wheel "$machine-unknown-linux-gnu" manylinux_2_17
   RUSTFLAGS="-C target-feature=-crt-static" wheel "$machine-unknown-linux-musl" musllinux_1_2
+done
+
+# For the Rubies that `make packages` has libraries for.
+for target in aarch64-unknown-linux-gnu {x86_64,aarch64}-unknown-linux-musl; do
+  SOURCE_DATE_EPOCH=$time GEM_BUILD=$CARGO_TARGET_DIR packages/platform_gem.sh "$out" --target $target bookworm trixie
 done

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Runs the packages that packages/cross.sh made: packages/cross_test.sh OUT
 #
-# Those for x86_64 run here, those for aarch64 in qemu-user, the wheel for glibc with the Python of Debian for arm64, whose files
-# mmdebstrap unpacks into target/roots. The command's files are read on the machine that did not write them, too. All is packed again,
+# Those for x86_64 run here, those for aarch64 in qemu-user, wheel and gem for glibc with Debian's Python and Rubies for arm64, whose
+# files mmdebstrap unpacks into target/roots. The command's files are read on the machine that did not write them, too. All is packed again,
 # and must be the same bytes; with REBUILD=1 it is compiled again before, in another folder.
 #
-# Not tested: the wheels for musl with a Python, because there is none for musl in Debian or on PyPI. The loader of musl has to find
-# all that they need but the interpreter's own symbols. What a kernel for aarch64 does: qemu calls that of this machine, whose pages
+# Not tested: wheels and gems for musl with an interpreter, because there is none for musl in Debian or on PyPI. The loader of musl has
+# to find all that they need but the interpreter's own symbols. What a kernel for aarch64 does: qemu calls that of this machine, whose pages
 # have 4 KiB. Live captures and filters, which the static command does not have.
 set -euo pipefail
 out=$(realpath "${1:?usage: packages/cross_test.sh OUT}")
@@ -14,8 +14,8 @@ cd "$(dirname "$0")/.."
 project=$PWD
 tools=$project/target/cross/tools/bin
 root=$project/target/roots/arm64
-# Bytes: of the command, and of a wheel.
-command_max=9000000 wheel_max=7000000
+# Bytes: of the command, of a wheel, and of a gem, which has two libraries.
+command_max=9000000 wheel_max=7000000 gem_max=9000000
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -53,7 +53,7 @@ has_papers() { # has_papers FOLDER FOLDER NAME...: the licences of what is linke
 }
 
 (cd "$out" && sha256sum --quiet --check SHA256SUMS)
-expect 8 "$(find "$out" -name "*$version*" | wc -l)" "the number of packages"
+expect 11 "$(find "$out" -name "*$version*" | wc -l)" "the number of packages"
 
 # Unpacked
 
@@ -205,6 +205,11 @@ wheel_job() { # wheel_job MACHINE PYTHON FOLDER: the main job with what is insta
   expect 927 "$(PYTHONPATH=$3 on "$1" "$2" -m bytewright flows web.pcap.gz --csv | wc -l)" "the lines of the flows"
   cd "$project"
 }
+runs_with_glibc_2_17() { # runs_with_glibc_2_17 LIBRARY WHAT
+  local newest
+  newest=$(readelf --dyn-syms --wide "$1" | grep -o 'GLIBC_[0-9.]*' | sort --version-sort --unique | tail -1)
+  expect GLIBC_2.17 "$(printf 'GLIBC_2.17\n%s\n' "$newest" | sort --version-sort | tail -1)" "the newest symbol of glibc that is needed by $2"
+}
 for machine in x86_64 aarch64; do
   for libc in manylinux_2_17 musllinux_1_2; do
     wheel=$(wheel_of $machine $libc)
@@ -215,9 +220,7 @@ for machine in x86_64 aarch64; do
     has_papers "$about/licenses" "$about/sboms" zig-compiler-rt pyo3
     ! grep -q '^musl ' "$about/licenses/third-party-licenses.txt" || fail "expected no musl in $wheel"
   done
-  newest=$(objdump --dynamic-syms "$work/manylinux_2_17-$machine/bytewright/_bytewright.abi3.so" 2>/dev/null || readelf --dyn-syms --wide "$work/manylinux_2_17-$machine/bytewright/_bytewright.abi3.so")
-  newest=$(grep -o 'GLIBC_[0-9.]*' <<<"$newest" | sort --version-sort --unique | tail -1)
-  expect GLIBC_2.17 "$(printf 'GLIBC_2.17\n%s\n' "$newest" | sort --version-sort | tail -1)" "the newest symbol of glibc that is needed on $machine"
+  runs_with_glibc_2_17 "$work/manylinux_2_17-$machine/bytewright/_bytewright.abi3.so" "the wheel for $machine"
 done
 
 python3 -m venv "$work/env"
@@ -231,10 +234,18 @@ if [ ! -e "$root/unpacked" ]; then
   if mmdebstrap --quiet --variant=extract --architectures=arm64 --include=python3,python3-pip,musl --keyring=/usr/share/keyrings \
     --aptopt='Acquire::Check-Valid-Until "false"' bookworm "$root"; then touch "$root/unpacked"; fi
 fi
-musl() { # musl MACHINE LIBRARY: what the loader of musl says of the library
-  local loader=/lib/ld-musl-x86_64.so.1
-  [ "$1" = x86_64 ] || loader=$root/lib/ld-musl-$1.so.1
-  on "$1" "$(realpath "$loader")" --list "$2" 2>&1 || true
+# lacks_only SYMBOLS MACHINE LIBRARY WHAT: the loader of musl finds all that the library needs but the interpreter's symbols
+lacks_only() {
+  local loader=/lib/ld-musl-x86_64.so.1 said missing
+  if [ "$2" != x86_64 ]; then
+    [ -e "$root/unpacked" ] || return 0
+    loader=$root/lib/ld-musl-$2.so.1
+  fi
+  said=$(on "$2" "$(realpath "$loader")" --list "$3" 2>&1 || true)
+  grep -q 'symbol not found' <<<"$said" || fail "expected the loader of musl to miss the interpreter on $2, found: $said"
+  missing=$(grep -v -E "^\s\S+ (=> \S+ )?\(0x|: $1[A-Za-z0-9_]*: symbol not found\$" <<<"$said" || true)
+  expect "" "$missing" "what the loader of musl says of $4 on $2"
+  works "the loader of musl finds all that $4 needs on $2 but the interpreter's symbols; gap: no interpreter for musl ran it"
 }
 if [ -e "$root/unpacked" ]; then
   python=$(realpath "$root/usr/bin/python3")
@@ -245,12 +256,87 @@ else
   works "gap: nothing for aarch64 was run by Python: no answer from Debian"
 fi
 for machine in x86_64 aarch64; do
-  [ $machine = x86_64 ] || [ -e "$root/unpacked" ] || continue
-  said=$(musl $machine "$work/musllinux_1_2-$machine/bytewright/_bytewright.abi3.so")
-  grep -q 'symbol not found' <<<"$said" || fail "expected the loader of musl to miss the interpreter on $machine, found: $said"
-  missing=$(grep -v -E '^\s\S+ (=> \S+ )?\(0x|: _?Py[A-Za-z0-9_]*: symbol not found$' <<<"$said" || true)
-  expect "" "$missing" "what the loader of musl says of the wheel on $machine"
-  works "the loader of musl finds all that the wheel needs on $machine but Python's symbols"
+  lacks_only '_?Py' $machine "$work/musllinux_1_2-$machine/bytewright/_bytewright.abi3.so" "the wheel"
+done
+
+# Gems
+
+cat >"$work/gem.rb" <<'END'
+require "bytewright"
+require "bytewright/pstore"
+
+def expect(expected, found)
+  abort "expected #{expected.inspect}, found #{found.inspect}" unless expected == found
+end
+
+expect 926, Bytewright::Capture.flows("web.pcap.gz").count
+expect 1898, Bytewright::Capture.open("web.pcap.gz").count_by(:dst_port)[80]
+{ Bytewright::TreeTable => "killed.bwt", Bytewright::HashTable => "killed.bwh" }.each do |kind, file|
+  table = kind.open(file)
+  rows = table.to_h
+  abort "expected rows of the command, found none" if rows.empty?
+  rows["user:ada"] = table["user:ada"] = "1815"
+  table.close
+  child = fork do
+    table = kind.open(file)
+    table.transaction do
+      table["user:bob"] = "1"
+      Process.kill(:KILL, Process.pid)
+      sleep
+    end
+  end
+  Process.wait(child)
+  expect Signal.list["KILL"], $?.termsig
+  table = kind.open(file)
+  expect rows, table.to_h
+  table.close
+end
+Bytewright::PStore.new("a.pstore").transaction { |store| store["a"] = 7 }
+expect 7, Bytewright::PStore.new("a.pstore").transaction(true) { |store| store["a"] }
+puts RUBY_VERSION
+END
+
+gem_of() { # gem_of PLATFORM: its gem
+  only "$out/bytewright-$version-$1.gem"
+}
+# gem_job MACHINE RUBY FOLDER: the gem, installed in the folder, does its main job, with tables that the command wrote on this machine
+gem_job() {
+  local command=$work/$(uname -m)/bin/bytewright table
+  mkdir "$3"
+  cp "$work/web.pcap.gz" "$work/gem.rb" "$work/job-$(uname -m)"/killed.bw[th] "$3"
+  cd "$3"
+  export GEM_HOME=$3/gems GEM_PATH=$3/gems
+  on "$1" "$2" -S gem install --local --no-document --silent "$(gem_of "$1-linux-gnu")"
+  version_of_ruby=$(on "$1" "$2" gem.rb)
+  expect 927 "$(on "$1" "$2" gems/bin/bytewright flows web.pcap.gz --csv | wc -l)" "the lines of the flows"
+  for table in killed.bw[th]; do
+    expect 1815 "$("$command" table get "$table" user:ada)" "what Ruby $version_of_ruby on $1 put into $table"
+    "$command" table check "$table" >/dev/null
+  done
+  unset GEM_HOME GEM_PATH
+  cd "$project"
+}
+for platform in aarch64-linux-gnu x86_64-linux-musl aarch64-linux-musl; do
+  gem=$(gem_of $platform)
+  at_most $gem_max "$gem" "the gem for $platform"
+  unpacked=$work/gem-$platform
+  mkdir "$unpacked"
+  tar -xOf "$gem" data.tar.gz | tar -C "$unpacked" -xz
+  has_papers "$unpacked" "$unpacked" zig-compiler-rt magnus
+  ! grep -q '^musl ' "$unpacked/third-party-licenses.txt" || fail "expected no musl in $gem"
+  expect "3.1 3.3" "$(cd "$unpacked/ruby/lib/bytewright" && echo [0-9]*)" "the Rubies that $gem is for"
+  for library in "$unpacked"/ruby/lib/bytewright/*/bytewright.so; do
+    minor=$(basename "${library%/*}")
+    case $platform in
+    *-musl) lacks_only '(rb|ruby)_' "${platform%%-*}" "$library" "the gem for Ruby $minor" ;;
+    *)
+      runs_with_glibc_2_17 "$library" "the gem for $platform"
+      ruby=$(only "$project"/target/roots/ruby-*-arm64/usr/bin/ruby"$minor")
+      root=${ruby%/usr/bin/*} gem_job aarch64 "$ruby" "$work/ruby-$minor"
+      works "the gem for glibc works on aarch64, with Ruby $version_of_ruby, and changes tables that the command wrote on $(uname -m)"
+      ;;
+    esac
+  done
 done
 
 # Again
@@ -263,6 +349,13 @@ export SOURCE_DATE_EPOCH
 if [ -n "${REBUILD:-}" ]; then
   BUILD=$work/build packages/cross.sh "$again"
 else
+  for platform in aarch64-linux-gnu x86_64-linux-musl aarch64-linux-musl; do
+    parts=$work/parts-$platform
+    mkdir -p "$parts/libraries"
+    cp -r "$work/gem-$platform"/ruby/lib/bytewright/[0-9]* "$parts/libraries"
+    PATH=$tools:$PATH packages/licenses.py write bytewright-ruby "${platform/-linux/-unknown-linux}" "$parts/papers" zig
+    ruby packages/platform_gem.rb "$again" "$parts/libraries" "$parts/papers" $platform
+  done
   for machine in x86_64 aarch64; do
     PATH=$tools:$PATH packages/command.sh "$work/$machine/bin/bytewright" "$again" $machine "$work/$(uname -m)/bin/bytewright"
     for libc in gnu:manylinux musl:musllinux; do

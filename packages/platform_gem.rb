@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# Packs the platform gem: packages/platform_gem.rb OUT LIBRARIES [PAPERS], where LIBRARIES has 3.1/bytewright.so and so on, and
-# PAPERS the files that tell what is linked into them (packages/licenses.py), for the root of the gem.
+# Packs the platform gem: packages/platform_gem.rb OUT LIBRARIES [PAPERS [PLATFORM]], where LIBRARIES has 3.1/bytewright.so and so
+# on, and PAPERS the files that tell what is linked into them (packages/licenses.py), for the root of the gem. PLATFORM is that of
+# this machine unless it is named, as in aarch64-linux-gnu.
 
 require "fileutils"
 require "rubygems/package"
@@ -13,16 +14,18 @@ class PlatformGem
   # has no shorter way to say so. No minor version has had that many.
   PATCHES_MAX = 30
 
-  def initialize(source, libraries, papers)
+  def initialize(source, libraries, papers, platform)
     @spec = source
     @libraries = libraries
     @papers = papers
+    # By its parts, because RubyGems before 3.3.22 leaves out the C library when it reads "gnu" in a name.
+    @platform = platform ? platform.split("-") : [Gem::Platform.local.cpu, Gem::Platform.local.os]
     @minors = Dir.children(libraries).sort_by { |minor| Gem::Version.new(minor) }
   end
 
   def pack(out)
     Dir.mktmpdir do |stage|
-      @spec.platform = Gem::Platform.new("#{Gem::Platform.local.cpu}-#{Gem::Platform.local.os}")
+      @spec.platform = Gem::Platform.new(@platform)
       @spec.extensions.clear
       @spec.files = @spec.files.reject { |file| file.match?(%r{\A(?:Cargo\.|core/|cli/|samples/|ruby/ext/)}) } + libraries(stage) + papers(stage)
       @spec.required_ruby_version = Gem::Requirement.new(*requirements)
@@ -69,7 +72,7 @@ class PlatformGem
   end
 end
 
-out, libraries, papers = ARGV.map { |path| File.expand_path(path) }
-abort "usage: packages/platform_gem.rb OUT LIBRARIES [PAPERS]" unless libraries
+out, libraries, papers = ARGV.first(3).map { |path| File.expand_path(path) }
+abort "usage: packages/platform_gem.rb OUT LIBRARIES [PAPERS [PLATFORM]]" unless libraries
 Gem::DefaultUserInteraction.ui = Gem::SilentUI.new
-PlatformGem.new(Gem::Specification.load("ruby/bytewright.gemspec"), libraries, papers).pack(out)
+PlatformGem.new(Gem::Specification.load("ruby/bytewright.gemspec"), libraries, papers, ARGV[3]).pack(out)

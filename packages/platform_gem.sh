@@ -1,38 +1,66 @@
 #!/usr/bin/env bash
-# Builds the gem that is installed without a compiler: packages/platform_gem.sh OUT [RELEASE...]
+# Builds the gem that is installed without a compiler: packages/platform_gem.sh OUT [--target TARGET] [RELEASE...]
 #
 # It has a library for each Ruby: the one of this machine, and the one of each Debian release that is named. All are
 # compiled and linked on this machine, so its C library is the oldest one that they run with. Of a release only the
 # headers and the configuration of its Ruby are taken, which mmdebstrap unpacks into target/roots.
+#
+# With --target, which names another machine or C library as the compiler does, the gem is for that one: cargo-zigbuild compiles
+# for the Rubies of the releases alone, with glibc 2.17 or musl. Debian has no Ruby for musl: its Ruby for glibc has the same structures
+# on the same machine, and its headers include those of musl.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-mkdir -p "${1:?usage: packages/platform_gem.sh OUT [RELEASE...]}"
+usage="usage: packages/platform_gem.sh OUT [--target TARGET] [RELEASE...]"
+mkdir -p "${1:?$usage}"
 out=$(realpath "$1")
 shift
+target="" host=$(rustc -vV | sed -n 's/^host: //p')
+[ "${1:-}" != --target ] || { target=${2:?$usage} && shift 2; }
+case ${target:-$host} in
+x86_64-*) architecture=amd64 ;;
+aarch64-*) architecture=arm64 ;;
+*) architecture=$(dpkg --print-architecture) ;;
+esac
 export CARGO_TARGET_DIR=${GEM_BUILD:-$PWD/target/gem-build}
-libraries=$PWD/target/gem-libraries
-rm -rf "$libraries"
+stage=$PWD/target/gem-stage/${target:-$host}
+libraries=$stage/libraries papers=$stage/papers
+rm -rf "$stage"
+# Compilers get no time: cc, which compiles zstd, would do so again after each commit. All times in the package are this one.
+time=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+unset SOURCE_DATE_EPOCH
+
+compile() { # compile OPTION...
+  local flags=${RUSTFLAGS:-}
+  if [ -z "$target" ]; then
+    cargo build "$@"
+    return
+  fi
+  # Ruby has loaded its musl when it loads the library.
+  [ "${target##*-}" != musl ] || flags="$flags -C target-feature=-crt-static"
+  # From this folder, in which zig is, cargo-zigbuild would name zig's headers by relative paths, and build scripts run in other folders.
+  (cd packages && RUSTFLAGS=$flags cargo-zigbuild zigbuild --target "${target/%-gnu/-gnu.2.17}" "$@")
+}
 
 build() { # build RUBY: the library for that Ruby
   local folder
   folder=$libraries/$("$1" -rrbconfig -e 'puts RbConfig::CONFIG.values_at("MAJOR", "MINOR").join(".")')
   [ ! -e "$folder" ] || return 0
-  RUBY=$1 cargo build --quiet --locked --release -p bytewright-ruby
-  install -D -m 755 "$CARGO_TARGET_DIR/release/libbytewright_ruby.so" "$folder/bytewright.so"
+  RUBY=$1 compile --quiet --locked --release -p bytewright-ruby
+  install -D -m 755 "$CARGO_TARGET_DIR/${target:+$target/}release/libbytewright_ruby.so" "$folder/bytewright.so"
 }
 
-unpack() { # unpack RELEASE ROOT: its Ruby's files, of which none is run
+unpack() { # unpack RELEASE ROOT: its Ruby's files, of which this script runs none; cross_test.sh does
   local root=$2
   [ ! -e "$root/unpacked" ] || return 0
   rm -rf "$root"
   mkdir -p "${root%/*}"
-  mmdebstrap --quiet --variant=extract --include=ruby-dev --keyring=/usr/share/keyrings \
+  mmdebstrap --quiet --variant=extract --architectures="$architecture" --include=base-files,ruby,ruby-dev --keyring=/usr/share/keyrings \
     --aptopt='Acquire::Check-Valid-Until "false"' "$1" "$root"
   touch "$root/unpacked"
 }
 
 # as_ruby ROOT: a command that answers for the configuration of the Ruby in ROOT. It runs this machine's Ruby, because
-# another release's may need a newer C library. The configuration finds its paths by its own place.
+# another release's may need a newer C library, or another machine. The configuration finds its paths by its own place.
 as_ruby() {
   local root=$1 config
   config=$(echo "$root"/usr/lib/*-linux-gnu/ruby/*/rbconfig.rb)
@@ -42,13 +70,13 @@ as_ruby() {
   echo "$root/ruby"
 }
 
-build "$(command -v ruby)"
+[ -n "$target" ] || build "$(command -v ruby)"
 for release in "$@"; do
-  root=$PWD/target/roots/ruby-$release
+  root=$PWD/target/roots/ruby-$release-$architecture
   unpack "$release" "$root"
   build "$(as_ruby "$root")"
 done
-papers=$PWD/target/gem-papers
-rm -rf "$papers"
-packages/licenses.py write bytewright-ruby "$(rustc -vV | sed -n 's/^host: //p')" "$papers"
-ruby packages/platform_gem.rb "$out" "$libraries" "$papers"
+export SOURCE_DATE_EPOCH=$time
+packages/licenses.py write bytewright-ruby "${target:-$host}" "$papers" ${target:+zig}
+# RubyGems' names have no vendor.
+ruby packages/platform_gem.rb "$out" "$libraries" "$papers" ${target:+"${target/-unknown/}"}

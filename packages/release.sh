@@ -65,7 +65,7 @@ cat <<TEXT
 Bytewright $version is ready in pkg/, and committed. To publish it:
 
     git tag -s v$version && git push origin HEAD v$version
-    gem push pkg/bytewright-$version.gem && gem push pkg/bytewright-$version-*.gem
+    for gem in pkg/bytewright-$version{,-*}.gem pkg/cross/*.gem; do gem push \$gem || break; done
     twine upload pkg/bytewright-$version-*.whl pkg/cross/*.whl
     cpan-upload pkg/Bytewright-$version.tar.gz
 
