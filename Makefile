@@ -23,7 +23,8 @@
 #   make release VERSION=0.2.0  all checks and packages of a release, committed; it publishes nothing
 #   make test-packages  what README and docs/ say about installing, word for word, on new roots; takes root and mmdebstrap
 #   make packages-cross  the command as one file that needs no library, and wheels and gems for older and other C libraries, for
-#                     x86_64 and aarch64, in pkg/cross; make test-packages-cross runs them, those for aarch64 under qemu
+#                     x86_64 and aarch64, in pkg/cross; make test-packages-cross runs them, those for aarch64 under qemu, and with
+#                     PYTHON=/path/to/python3.14t that for a free-threaded Python
 #   make site         the documents and APIs as pages that can be searched without a network, in target/site
 #   make wasm         (test-wasm tests it) a page that reads captures by itself, without an installation or a network: target/wasm/bytewright.html
 #   make fuzz         SECONDS=60 of each fuzz target

@@ -4,6 +4,7 @@
 #   OUT/bytewright-VERSION-MACHINE-linux-static.tar.gz      the command as one file that needs no library, for x86_64 and aarch64
 #   OUT/bytewright-static_VERSION_ARCHITECTURE.deb          the same for apt-get install ./FILE
 #   OUT/bytewright-VERSION-cp310-abi3-PLATFORM.whl          wheels: manylinux_2_17 and musllinux_1_2, for x86_64 and aarch64
+#   OUT/bytewright-VERSION-cp314-cp314t-PLATFORM.whl        the same for the free-threaded CPython 3.14
 #   OUT/bytewright-VERSION-PLATFORM.gem                     gems: aarch64-linux-gnu, x86_64-linux-musl and aarch64-linux-musl
 #
 # zig compiles the C of zstd, and links. It brings the C libraries: musl for the commands, which becomes a part of them, and what
@@ -34,17 +35,20 @@ for machine in x86_64 aarch64; do
   SOURCE_DATE_EPOCH=$time packages/command.sh "$(binary_of "$machine")" "$out" "$machine" "$(binary_of "$(uname -m)")"
 done
 
-# wheel TARGET PLATFORM: libc is the system's, also musl. maturin's own bill of materials is left to licenses.py.
+# wheel TARGET PLATFORM [OPTION]: libc is the system's, also musl. maturin's own bill of materials is left to licenses.py.
 wheel() {
   rm -rf "$work/wheel"
   maturin build --quiet --zig --release --locked --strip --manifest-path python/ext/bytewright/Cargo.toml \
-    --target "$1" --compatibility "$2" --out "$work/wheel"
+    --target "$1" --compatibility "$2" "${@:3}" --out "$work/wheel"
   SOURCE_DATE_EPOCH=$time packages/licenses.py wheel "$work"/wheel/*.whl "$1" zig
   mv "$work"/wheel/*.whl "$out"
 }
+# maturin knows the free-threaded CPython, which need not be there.
 for machine in x86_64 aarch64; do
-  wheel "$machine-unknown-linux-gnu" manylinux_2_17
-  RUSTFLAGS="-C target-feature=-crt-static" wheel "$machine-unknown-linux-musl" musllinux_1_2
+  for python in "" --interpreter=python3.14t; do
+    wheel "$machine-unknown-linux-gnu" manylinux_2_17 $python
+    RUSTFLAGS="-C target-feature=-crt-static" wheel "$machine-unknown-linux-musl" musllinux_1_2 $python
+  done
 done
 
 # For the Rubies that `make packages` has libraries for.

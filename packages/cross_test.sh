@@ -53,7 +53,7 @@ has_papers() { # has_papers FOLDER FOLDER NAME...: the licences of what is linke
 }
 
 (cd "$out" && sha256sum --quiet --check SHA256SUMS)
-expect 11 "$(find "$out" -name "*$version*" | wc -l)" "the number of packages"
+expect 15 "$(find "$out" -name "*$version*" | wc -l)" "the number of packages"
 
 # Unpacked
 
@@ -194,8 +194,11 @@ only() { # only FILE...: the one file that a pattern has found
   if [ $# != 1 ] || [ ! -e "$1" ]; then fail "expected one file, found $*"; fi
   echo "$1"
 }
-wheel_of() { # wheel_of MACHINE LIBC: its wheel
-  only "$out/bytewright-$version-cp310-abi3"-*"$2"*"$1.whl"
+wheel_of() { # wheel_of MACHINE LIBC PYTHON: its wheel; PYTHON is cp310-abi3 or cp314-cp314t
+  only "$out/bytewright-$version-$3"-*"$2"*"$1.whl"
+}
+library_of() { # library_of MACHINE LIBC PYTHON: its library, unpacked
+  only "$work/$2-$1-$3"/bytewright/_bytewright.*.so
 }
 wheel_job() { # wheel_job MACHINE PYTHON FOLDER: the main job with what is installed in the folder
   mkdir -p "$3/job"
@@ -211,22 +214,35 @@ runs_with_glibc_2_17() { # runs_with_glibc_2_17 LIBRARY WHAT
   expect GLIBC_2.17 "$(printf 'GLIBC_2.17\n%s\n' "$newest" | sort --version-sort | tail -1)" "the newest symbol of glibc that is needed by $2"
 }
 for machine in x86_64 aarch64; do
-  for libc in manylinux_2_17 musllinux_1_2; do
-    wheel=$(wheel_of $machine $libc)
-    at_most $wheel_max "$wheel" "the wheel ${wheel##*-}"
-    mkdir -p "$work/$libc-$machine"
-    python3 -m zipfile -e "$wheel" "$work/$libc-$machine"
-    about=$work/$libc-$machine/bytewright-$version.dist-info
-    has_papers "$about/licenses" "$about/sboms" zig-compiler-rt pyo3
-    ! grep -q '^musl ' "$about/licenses/third-party-licenses.txt" || fail "expected no musl in $wheel"
+  for python in cp310-abi3 cp314-cp314t; do
+    for libc in manylinux_2_17 musllinux_1_2; do
+      wheel=$(wheel_of $machine $libc $python)
+      at_most $wheel_max "$wheel" "the wheel $python ${wheel##*-}"
+      mkdir -p "$work/$libc-$machine-$python"
+      python3 -m zipfile -e "$wheel" "$work/$libc-$machine-$python"
+      about=$work/$libc-$machine-$python/bytewright-$version.dist-info
+      has_papers "$about/licenses" "$about/sboms" zig-compiler-rt pyo3
+      ! grep -q '^musl ' "$about/licenses/third-party-licenses.txt" || fail "expected no musl in $wheel"
+    done
+    runs_with_glibc_2_17 "$(library_of $machine manylinux_2_17 $python)" "the wheel $python for $machine"
   done
-  runs_with_glibc_2_17 "$work/manylinux_2_17-$machine/bytewright/_bytewright.abi3.so" "the wheel for $machine"
+  # The suffix by which a free-threaded CPython finds it.
+  for libc in gnu:manylinux_2_17 musl:musllinux_1_2; do
+    expect "_bytewright.cpython-314t-$machine-linux-${libc%:*}.so" "$(basename "$(library_of $machine "${libc#*:}" cp314-cp314t)")" "the library"
+  done
 done
 
 python3 -m venv "$work/env"
-"$work/env/bin/pip" install --quiet --disable-pip-version-check --no-index --target "$work/here" "$(wheel_of "$(uname -m)" manylinux)"
+"$work/env/bin/pip" install --quiet --disable-pip-version-check --no-index --target "$work/here" "$(wheel_of "$(uname -m)" manylinux cp310-abi3)"
 wheel_job "$(uname -m)" "$work/env/bin/python" "$work/here"
 works "the wheel for glibc works on $(uname -m), with Python $version_of_python"
+if [ -n "${PYTHON:-}" ]; then
+  "$PYTHON" -m pip install --quiet --disable-pip-version-check --no-index --target "$work/threads" "$(wheel_of "$(uname -m)" manylinux cp314-cp314t)"
+  wheel_job "$(uname -m)" "$PYTHON" "$work/threads"
+  works "the wheel for glibc works on $(uname -m), with the free-threaded Python $version_of_python"
+else
+  works "gap: the wheels for a free-threaded Python were not run: expected PYTHON=/path/to/python3.14t"
+fi
 
 if [ ! -e "$root/unpacked" ]; then
   rm -rf "$root"
@@ -249,14 +265,16 @@ lacks_only() {
 }
 if [ -e "$root/unpacked" ]; then
   python=$(realpath "$root/usr/bin/python3")
-  on aarch64 "$python" -m pip install --quiet --root-user-action=ignore --no-index --target "$work/there" "$(wheel_of aarch64 manylinux)"
+  on aarch64 "$python" -m pip install --quiet --root-user-action=ignore --no-index --target "$work/there" "$(wheel_of aarch64 manylinux cp310-abi3)"
   wheel_job aarch64 "$python" "$work/there"
   works "the wheel for glibc works on aarch64, with Python $version_of_python"
 else
   works "gap: nothing for aarch64 was run by Python: no answer from Debian"
 fi
 for machine in x86_64 aarch64; do
-  lacks_only '_?Py' $machine "$work/musllinux_1_2-$machine/bytewright/_bytewright.abi3.so" "the wheel"
+  for python in cp310-abi3 cp314-cp314t; do
+    lacks_only '_?Py' $machine "$(library_of $machine musllinux_1_2 $python)" "the wheel $python"
+  done
 done
 
 # Gems
@@ -358,10 +376,11 @@ else
   done
   for machine in x86_64 aarch64; do
     PATH=$tools:$PATH packages/command.sh "$work/$machine/bin/bytewright" "$again" $machine "$work/$(uname -m)/bin/bytewright"
-    for libc in gnu:manylinux musl:musllinux; do
-      wheel=$again/$(basename "$(wheel_of $machine ${libc#*:})")
-      cp "$out/${wheel##*/}" "$wheel"
-      PATH=$tools:$PATH packages/licenses.py wheel "$wheel" $machine-unknown-linux-${libc%:*} zig
+    for file in "$out"/*"$machine.whl"; do
+      libc=gnu
+      [[ $file != *musllinux* ]] || libc=musl
+      cp "$file" "$again"
+      PATH=$tools:$PATH packages/licenses.py wheel "$again/${file##*/}" $machine-unknown-linux-$libc zig
     done
   done
 fi
