@@ -415,7 +415,8 @@ class UseACache(Operation):
             del cache[key]
         double = cache.memoize(key, expire=60)(lambda number: number * 2)
         found += [double(4), double(4), cache.delete(double.__cache_key__(4)), cache.peekitem(last=False)]
-        triple = cache.memoize_stampede(60, key, beta=0)(lambda number: number * 3)
+        # Of a name of its own: who is stopped here leaves an entry.
+        triple = cache.memoize_stampede(60, f"{key} triple", beta=0)(lambda number: number * 3)
         found += [triple(4), triple(4), cache.delete(triple.__cache_key__(4)), cache.read(next(iter(ENTRIES)))]
         cache.sync()
         return found, sum(known in ENTRIES for known in cache), cache.check() >= len(ENTRIES)
