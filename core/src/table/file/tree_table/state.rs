@@ -199,7 +199,7 @@ impl TreeState {
         }
         self.unsynced_pages = self.unsynced_pages.saturating_add(transaction.page_count());
         transaction.commit()?;
-        match self.sync == SyncMode::Never && self.is_sync_due()? {
+        match self.is_sync_due() {
             // The file keeps all pages of the last synced commit until the next one.
             true => match self.sync_now() {
                 // Another one syncs for long. The next commit tries again.
@@ -210,12 +210,12 @@ impl TreeState {
         }
     }
 
-    fn is_sync_due(&self) -> Result<bool> {
-        if self.unsynced_pages <= UNSYNCED_PAGES_MAX {
-            return Ok(false);
-        }
-        let len = self.file.storage.len().map_err(|error| self.file.failed("read", &error))?;
-        Ok(self.unsynced_pages > len / PAGE_LEN as u64 * UNSYNCED_FILES_MAX)
+    fn is_sync_due(&self) -> bool {
+        // The commit is made: where the length cannot be told, the sync says what is wrong.
+        let file_pages = || self.file.storage.len().map_or(0, |len| len / PAGE_LEN as u64);
+        self.sync == SyncMode::Never
+            && self.unsynced_pages > UNSYNCED_PAGES_MAX
+            && self.unsynced_pages > file_pages() * UNSYNCED_FILES_MAX
     }
 
     pub(super) fn begin(&mut self) -> Result<()> {
