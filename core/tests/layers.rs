@@ -90,6 +90,7 @@ const UNSAFE_FILES: &[&str] = &[
     "heap/segment.rs",
     "bytes/isal.rs",
     "files/bus_guard.rs",
+    "files/file_end.rs",
     "files/mapping.rs",
     "files/no_bus_guard.rs",
     "files/page_map.rs",

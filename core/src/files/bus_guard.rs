@@ -33,8 +33,11 @@ use std::sync::atomic::{
 
 use crate::forks::ProcessValue;
 
+/// True if a page that is not in its file any more can be touched.
+pub(super) const IS_THERE: bool = true;
+
 /// Regions that can be guarded at the same time, in the whole process.
-const REGION_COUNT: usize = 4096;
+const REGION_COUNT: usize = 8192;
 
 static REGIONS: [GuardedRegion; REGION_COUNT] = [const { GuardedRegion::new() }; REGION_COUNT];
 

@@ -9,6 +9,7 @@ mod access;
 mod bus_guard;
 mod commit_log;
 mod directory;
+mod file_end;
 mod file_header;
 mod file_room;
 mod file_writer;

@@ -23,6 +23,7 @@ use std::sync::atomic::{
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
 use super::bus_guard;
+use super::file_end::FileEnd;
 use super::page_chunk::PageChunk;
 
 /// Bytes of a page.
@@ -45,6 +46,7 @@ pub(crate) struct PageMap {
     file: Option<File>,
     writes: bool,
     was_cut: Arc<AtomicBool>,
+    end: FileEnd,
 }
 
 impl PageMap {
@@ -66,7 +68,13 @@ impl PageMap {
     }
 
     fn new(file: Option<File>, writes: bool) -> PageMap {
-        PageMap { chunks: Default::default(), file, writes, was_cut: Arc::default() }
+        PageMap {
+            chunks: Default::default(),
+            file,
+            writes,
+            was_cut: Arc::default(),
+            end: FileEnd::default(),
+        }
     }
 
     /// Words of a page.
@@ -147,6 +155,27 @@ impl PageMap {
     #[inline]
     pub(crate) fn was_cut(&self) -> bool {
         self.was_cut.load(Acquire)
+    }
+
+    /// Returns true if the file still had all bytes before `end` when what the caller has read of them was read, or if it has them
+    /// again, and then a cut meanwhile has left zeros at the end of its page.
+    ///
+    /// # Errors
+    /// Returns the system's error if it does not say how long the file is.
+    #[inline]
+    pub(crate) fn reaches(&self, end: u64) -> io::Result<bool> {
+        match &self.file {
+            Some(file) => self.end.is_behind(end, file),
+            None => Ok(true),
+        }
+    }
+
+    /// Calls `cut`, which makes the file `len` bytes long: for its owner, who has nothing of value behind.
+    pub(crate) fn while_cut<T>(&self, len: u64, cut: impl FnOnce() -> T) -> T {
+        match &self.file {
+            Some(file) => self.end.while_cut(len, file, cut),
+            None => cut(),
+        }
     }
 
     #[inline]
@@ -461,6 +490,52 @@ mod tests {
             assert_eq!(other.words(0).unwrap()[0].load(Relaxed), ONES);
             assert!(!other.was_cut(), "it never saw the pages that are gone");
         }
+    }
+
+    #[test]
+    fn a_file_reaches_as_far_as_it_is_long_whoever_cuts_it() {
+        let page = rustix::param::page_size() as u64;
+        let file = TestFile::new("reaches", 64 * page / PAGE_LEN as u64);
+        let map = file.map();
+        let reaches = |end| map.reaches(end).unwrap();
+        assert!(reaches(0) && reaches(page) && reaches(63 * page) && reaches(64 * page));
+        assert!(!reaches(64 * page + 1));
+        // Its owner cuts it: the page that is looked at is another one before.
+        map.while_cut(40 * page, || file.open().set_len(40 * page).unwrap());
+        assert!(reaches(39 * page) && reaches(40 * page) && !reaches(40 * page + 1));
+        assert!(!map.end.was_cut());
+        file.open().set_len(80 * page).unwrap();
+        assert!(reaches(79 * page) && reaches(80 * page) && !reaches(81 * page));
+        // Somebody else does.
+        file.open().set_len(10 * page + 9).unwrap();
+        assert!(reaches(10 * page) && !reaches(11 * page) && reaches(10 * page + 9));
+        assert!(!map.was_cut(), "that is said of pages that were to be read");
+        file.open().set_len(0).unwrap();
+        assert!(!reaches(1) && reaches(0));
+        assert!(PageMap::anonymous().reaches(u64::MAX).unwrap());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_page_is_looked_at_while_another_one_takes_its_place() {
+        let page = rustix::param::page_size() as u64;
+        let file = TestFile::new("moves", 8 * page / PAGE_LEN as u64);
+        let (map, is_over) = (file.map(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !is_over.load(Relaxed) {
+                        assert!(map.reaches(page).unwrap() && !map.reaches(100 * page).unwrap());
+                    }
+                });
+            }
+            for round in 0..5000 {
+                let len = (2 + round % 60) * page;
+                map.while_cut(len, || file.open().set_len(len).unwrap());
+            }
+            is_over.store(true, Relaxed);
+        });
+        assert!(!map.end.was_cut() && !map.was_cut());
     }
 
     #[test]

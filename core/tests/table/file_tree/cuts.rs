@@ -3,6 +3,7 @@
 //! parts, before they read and after, and sometimes grown again. What they say is the truth or an error.
 
 use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -410,6 +411,39 @@ fn threads_that_read_while_the_file_is_cut_get_the_truth_or_an_error() {
             is_over.store(true, Relaxed);
         });
     });
+}
+
+#[test]
+fn a_page_that_is_being_cut_makes_no_answer_wrong() {
+    let scratch = Scratch::new("being_cut", b"");
+    let mut table = scratch.open(OpenOptions { sync: SyncMode::Never, ..CREATE });
+    table.begin().unwrap();
+    (0..30).for_each(|number| table.put(&key(number), &value(number, 90)).unwrap());
+    table.put(&key(30), &value(30, 5 * PAGE as usize)).unwrap();
+    table.commit().unwrap();
+    table.close().unwrap();
+    drop(table);
+    let bytes = std::fs::read(&scratch.0).unwrap();
+    let page_of = |number, len| {
+        let value = value(number, len);
+        let at = bytes.windows(len).position(|bytes| bytes == value).unwrap() as u64;
+        (at, (at + len as u64).next_multiple_of(PAGE))
+    };
+    for (number, len) in [(0, 90), (29, 90), (30, 5 * PAGE as usize)] {
+        for options in [READ, WRITE] {
+            std::fs::write(&scratch.0, &bytes).unwrap();
+            let table = scratch.open(options);
+            assert_eq!(table.get(&key(number)).unwrap(), Some(value(number, len)));
+            // The system makes the end of the file known, and then fills the rest of the page with zeros, the last bytes last.
+            let (at, end) = page_of(number, len);
+            scratch.cut(end - 1);
+            let file = File::options().write(true).open(&scratch.0).unwrap();
+            file.write_all_at(&vec![0; len / 2], at).unwrap();
+            let found = table.get(&key(number));
+            assert!(found.as_ref().is_err_and(is_told), "{number}: {found:?}");
+            assert!(try_all(&table).as_ref().is_err_and(is_told));
+        }
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use super::extent::LogExtent;
 use super::far_versions::{FarVersion, FarVersions};
-use super::header::Log;
+use super::header::{LOG_START, Log};
 use super::index::IndexLookup;
 use super::segment::KeyHash;
 use crate::error::{Error, ErrorKind, Result};
@@ -69,6 +69,7 @@ impl HashFile {
     pub(super) fn newest(&self) -> Result<LogExtent> {
         let state = self.sharing.state();
         let newest = state.newest();
+        self.check_reached(LOG_START)?;
         if !state.is_of(self.log.header.identity()) {
             return Err(self.cut("what processes share of the table"));
         }
@@ -137,6 +138,16 @@ impl HashFile {
         }
     }
 
+    /// Fails if the file did not reach to `end` when a part before was read: the rest of a page that is cut becomes zeros while it
+    /// is read.
+    #[inline]
+    pub(super) fn check_reached(&self, end: u64) -> Result<()> {
+        match self.is_index_own || self.map.reaches(end).unwrap_or(false) {
+            true => Ok(()),
+            false => Err(self.cut("a file as long as it was")),
+        }
+    }
+
     #[cold]
     fn cut(&self, expected: &str) -> Error {
         let message = format!(
@@ -167,6 +178,22 @@ impl HashFile {
         self.log.record(place, len, buffer)
     }
 
+    /// Reads the record at `place`; none if it is of another key.
+    #[inline]
+    fn record_of<'b>(
+        &'b self,
+        key: &[u8],
+        place: u64,
+        buffer: &'b mut Vec<u8>,
+    ) -> Result<Option<(LogRecord<'b>, u64)>> {
+        let (record, len) = self.record(place, buffer)?;
+        if record.key() == key {
+            return Ok(Some((record, len)));
+        }
+        self.check_reached(place + len)?;
+        Ok(None)
+    }
+
     /// Looks for the version of `key` that belongs to `state`, and shows `found` the value of an entry. `far` has what was found
     /// before in that state.
     pub(super) fn version(
@@ -184,16 +211,14 @@ impl HashFile {
             let Some(place) = self.go_back(state, (key, hash), entry.place, far, buffer)? else {
                 return Ok(None);
             };
-            let (record, len) = self.record(place, buffer)?;
-            if record.key() != key {
-                return Ok(None);
-            }
+            let Some((record, len)) = self.record_of(key, place, buffer)? else { return Ok(None) };
             let is_deletion = record.is_deletion();
             let value = match record.record {
                 HeapRecord::Entry { value, .. } => value,
                 HeapRecord::Deletion { .. } => &[],
             };
             found(value, FoundVersion { place, len, is_deletion });
+            self.check_reached(place + len)?;
             Ok(Some(()))
         })
     }
@@ -213,17 +238,13 @@ impl HashFile {
             return Ok(Some(place));
         }
         let (mut at, mut steps) = (place, 0);
-        if let Some(known) = far.and_then(|far| far.get(hash)) {
-            let (record, _) = self.record(known.newer, buffer)?;
-            if record.key() == key {
-                return Ok(Some(known.place));
-            }
+        if let Some(known) = far.and_then(|far| far.get(hash))
+            && self.record_of(key, known.newer, buffer)?.is_some()
+        {
+            return Ok(Some(known.place));
         }
         while at >= state.end {
-            let (record, _) = self.record(at, buffer)?;
-            if record.key() != key {
-                return Ok(None);
-            }
+            let Some((record, _)) = self.record_of(key, at, buffer)? else { return Ok(None) };
             (at, steps) = (record.replaced, steps + 1);
         }
         if at < state.start {

@@ -206,8 +206,14 @@ impl HashFile {
         });
         match probed {
             Ok(outcome) => outcome,
-            Err(_) if self.is_current(&bucket) => self.check_uncut().map(|()| IndexLookup::Absent),
-            Err(_) => Ok(IndexLookup::Moved),
+            Err(_) => {
+                let end = u64::from(bucket.slot.page() + SEGMENT_PAGES) * PAGE_LEN as u64;
+                self.check_reached(end)?;
+                match self.is_current(&bucket) {
+                    true => self.check_uncut().map(|()| IndexLookup::Absent),
+                    false => Ok(IndexLookup::Moved),
+                }
+            }
         }
     }
 

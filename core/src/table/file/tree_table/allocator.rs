@@ -375,7 +375,9 @@ impl<'f> PageAllocator<'f> {
         let free = self.free_count().saturating_sub(u64::from(end - new_end));
         self.state(word::FREE).store(free, Relaxed);
         self.set_hint(self.hint().min(new_end));
-        let cut = self.file.storage.set_len(offset_of(new_end));
+        // One page more, of which the disk has nothing: readers see by it that the last one is whole.
+        let new_len = offset_of(new_end) + PAGE_LEN as u64;
+        let cut = self.file.map.while_cut(new_len, || self.file.storage.set_len(new_len));
         cut.map_err(|error| self.file.failed("cut", &error))
     }
 

@@ -19,7 +19,7 @@ use super::pointer::{PagePointer, PageRun, TreeRoot, offset_of};
 use crate::error::{Error, ErrorKind, Result};
 use crate::files::{PAGE_LEN, PageMap, PageNumber, Storage};
 use crate::heap::prefetch;
-use crate::table::file::sharing::Sharing;
+use crate::table::file::sharing::{AREA_PAGE, Sharing};
 
 /// Number by which salts of neighbouring pages differ: 2^64 divided by the golden ratio.
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -94,7 +94,10 @@ impl TreeFile {
     pub(super) fn newest(&self) -> Result<(TreeRoot, u64)> {
         let roots = self.sharing.roots();
         let newest = roots.newest();
-        // The seed stands behind the roots, so a cut takes it first.
+        if !self.map.reaches(offset_of(AREA_PAGE + 1)).unwrap_or(false) {
+            return Err(self.without_shared_words());
+        }
+        // Where they are gone, so is the seed.
         match roots.seed() == self.header.seed {
             true => Ok(newest),
             false => Err(self.without_shared_words()),
@@ -194,6 +197,7 @@ impl TreeFile {
     /// As [`TreeFile::check_still`], for a page at hand.
     #[inline]
     pub(super) fn check_node_still(&self, pointer: PagePointer, node: Node<'_>) -> Result<()> {
+        self.check_reached(pointer.page, 1)?;
         // What was read of the bytes was read before their generation is.
         fence(Acquire);
         let place = node.bytes[GENERATION_AT..CHECK_AT].as_ptr().cast::<[u8; 8]>();
@@ -206,9 +210,13 @@ impl TreeFile {
         }
     }
 
-    /// Fails if a run is not there any more, as [`TreeFile::check_still`] does. A cut takes its end first.
+    /// Fails if a run is not there any more, as [`TreeFile::check_still`] does.
     #[inline]
     pub(super) fn check_run_still(&self, run: PageRun) -> Result<()> {
+        self.check_reached(run.first.page, run.count)?;
+        if run.count > 1 && self.map.was_cut() {
+            self.compare_run(run)?;
+        }
         // What was read of the bytes was read before their generation is.
         fence(Acquire);
         let last = run.first.page.saturating_add(run.count.saturating_sub(1));
@@ -217,6 +225,30 @@ impl TreeFile {
             true => Ok(()),
             false => Err(self.cut_away(run.first.page)),
         }
+    }
+
+    /// Fails if the file did not reach behind these pages when they were read. The part of a page that is cut off becomes zeros
+    /// before its generation does, which counts only after this.
+    #[inline]
+    fn check_reached(&self, first: PageNumber, count: u32) -> Result<()> {
+        match self.map.reaches(offset_of(first) + u64::from(count) * PAGE_LEN as u64) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.cut_away(first)),
+            Err(error) => Err(self.failed("read", &error)),
+        }
+    }
+
+    /// Fails if the map has other bytes of a run than the file: zeros, where a page was not in the file for a while.
+    #[cold]
+    fn compare_run(&self, run: PageRun) -> Result<()> {
+        let mut in_file = [0; PAGE_LEN];
+        for (page, in_map) in (run.first.page..).zip(self.run_bytes(run)?.chunks(PAGE_LEN)) {
+            match self.storage.read_at(offset_of(page), &mut in_file) {
+                Ok(()) if in_file == in_map => {}
+                _ => return Err(self.cut_away(page)),
+            }
+        }
+        Ok(())
     }
 
     /// Fails if a page that was needed was not in the file any more: what was written since may be nowhere.
