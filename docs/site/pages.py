@@ -29,7 +29,7 @@ MENU = {
             *("questions", "options", "names", "errors", "bounds", "tshark"),
         )
     ],
-    "File formats": [f"docs/{name}.md" for name in ("flow-table", "call-table", "hash-table-file", "tree-table-file", "pstore-journal", "capture-index")],
+    "File formats": [f"docs/{name}.md" for name in ("flow-table", "hash-table-file", "tree-table-file", "pstore-journal", "capture-index")],
     "Figures": ["docs/benchmarks.md", "docs/compared.md", "docs/spark.md"],
     "Project": ["CHANGELOG.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "STYLE.md"],
 }

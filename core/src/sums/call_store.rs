@@ -1,6 +1,6 @@
 //! Calls by method in an ordered table, usually a file: they add up over captures, and no capture is counted twice.
 //!
-//! The bytes of keys and values are drawn in `docs/call-table.md`.
+//! The bytes of keys and values are drawn in `docs/flow-table.md`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -25,7 +25,7 @@ const STORE_KIND: StoreKind = StoreKind {
     format: "bytewright.calls.1",
     format_of_any_version: "bytewright.calls.",
     entry: "method",
-    page: "docs/call-table.md",
+    page: "docs/flow-table.md",
 };
 
 /// Sums of the calls of many captures by method, in one ordered table.
