@@ -4,16 +4,15 @@ require_relative "paths"
 require_relative "readme_rows"
 
 module Bench
-  # The figures of README.md, docs/benchmarks.md, docs/compared.md and docs/spark.md, out of the newest record of each suite.
+  # The figures of README.md, docs/benchmarks.md and docs/compared.md, out of the newest record of each suite.
   # A table stands between `<!-- bench:begin SUITE -->` and `<!-- bench:end -->`; README's one, `seconds`, has what both sides
-  # took, and that of docs/spark.md, `costs`, has no bars. A single number follows
+  # took, and `costs`, of docs/benchmarks.md, has no bars. A single number follows
   # `<!-- bench:figure SUITE: TITLE -->`. Nothing of these is written by hand.
   class Readme
     PATH = File.join(Paths::ROOT, "README.md")
     ALL_FIGURES = File.join(Paths::ROOT, "docs/benchmarks.md")
     COMPARISON = File.join(Paths::ROOT, "docs/compared.md")
-    SPARK_COSTS = File.join(Paths::ROOT, "docs/spark.md")
-    PAGES = [PATH, ALL_FIGURES, COMPARISON, SPARK_COSTS].freeze
+    PAGES = [PATH, ALL_FIGURES, COMPARISON].freeze
     BETWEEN_MARKS = /^<!-- bench:begin (\w+) -->\n.*?^<!-- bench:end -->$/m
     MARKED_FIGURE = /(<!-- bench:figure (\w+): (.+?) -->)(?:\d+(?:[.,]\d+)*×?)?/
 

@@ -30,7 +30,7 @@ MENU = {
         )
     ],
     "File formats": [f"docs/{name}.md" for name in ("flow-table", "hash-table-file", "tree-table-file", "pstore-journal", "capture-index")],
-    "Figures": ["docs/benchmarks.md", "docs/compared.md", "docs/spark.md"],
+    "Figures": ["docs/benchmarks.md", "docs/compared.md"],
     "Project": ["CHANGELOG.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "STYLE.md"],
 }
 #: The page of `make wasm`.
