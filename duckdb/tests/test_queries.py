@@ -126,7 +126,7 @@ def test_the_guide_does_what_it_says(monkeypatch, tmp_path):
     guide = (ROOT / "docs/guides/sql.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```sql\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
     statements = [statement for block in blocks for statement in re.findall(r"(.+?;)(?:\s*-- => ([^\n]+))?\n", block, re.DOTALL)]
-    assert len([told for _, told in statements if told]) == 2
+    assert len([told for _, told in statements if told]) == 3
     with duckdb.connect(config={"allow_unsigned_extensions": "true"}) as database:
         for statement, told in statements:
             found = database.execute(re.sub(r"LOAD '.*'", f"LOAD '{EXTENSION}'", statement))
