@@ -157,7 +157,7 @@ class Opened(unittest.TestCase):
 
     def found(self, query):
         """Searches. Returns the links that are found, and the text about their number."""
-        self.browser.open(SITE / "docs/guides/tables.html")
+        self.browser.open(SITE / "docs/tables.html")
         self.browser.run(
             "(() => { const field = document.querySelector('[data-md-component=search-query]'); field.focus(); "
             f"field.value = '{query}'; field.dispatchEvent(new Event('keyup')); }})()"
