@@ -239,7 +239,7 @@ module Bench
       row("`import bytewright`; the wheel", "import bytewright", "size of the wheel")
     ]).freeze
 
-    # What a terabyte costs on Spark, in docs/benchmarks.md, by the titles of the suite.
+    # Costs of a terabyte on Spark, in docs/benchmarks.md, by the titles of the suite.
     COSTS = {
       "core hours for a terabyte of .gz: reading files" => "1. reading the files, which are in the page cache",
       "core hours for a terabyte of .gz: decompressing" => "2. decompressing",
