@@ -15,8 +15,9 @@ use crate::files::PAGE_LEN;
 use crate::table::Stat;
 use crate::table::file::options::SyncMode;
 
-/// Pages that may be written with [`SyncMode::Never`] before they are synced, in any file.
-const UNSYNCED_PAGES_MAX: u64 = 16_384;
+/// Pages that may be written with [`SyncMode::Never`] before they are synced, in any file. After a sync, the first store to each page
+/// is a fault, so that in a small file more of them would cost more than the pages.
+const UNSYNCED_PAGES_MAX: u64 = (256 << 20) / PAGE_LEN as u64;
 
 /// Times that as many pages as the file has may be written before they are synced: a sync writes each page of the file once at
 /// most, so it is a small part of the work that led to it.
