@@ -171,7 +171,7 @@ module Bench
 
     def prepare_python_library(name, package)
       reason = missing(:python_environment)
-      return reason if reason || Shell.succeeds?(Paths::VENV_PYTHON, "-c", "import #{name}")
+      return reason if reason || imports?(Paths::VENV_PYTHON, name)
 
       pip("--timeout", "10", "--retries", "1", package)
     end
@@ -185,7 +185,12 @@ module Bench
 
     def install_dpkt_beside_spark
       name, package = PYTHON_LIBRARIES.fetch(:dpkt)
-      pip(package, python: Paths::SPARK_PYTHON) unless Shell.succeeds?(Paths::SPARK_PYTHON, "-c", "import #{name}")
+      pip(package, python: Paths::SPARK_PYTHON) unless imports?(Paths::SPARK_PYTHON, name)
+    end
+
+    # Returns true if `python` has that library. Apart (-I), because a folder of this one, as `duckdb`, would be taken for it.
+    def imports?(python, name)
+      Shell.succeeds?(python, "-I", "-c", "import #{name}")
     end
 
     def prepare_environment
