@@ -15,14 +15,6 @@ use crate::files::PAGE_LEN;
 use crate::table::Stat;
 use crate::table::file::options::SyncMode;
 
-/// Pages that may be written with [`SyncMode::Never`] before they are synced, in any file. After a sync, the first store to each page
-/// is a fault, so that in a small file more of them would cost more than the pages.
-const UNSYNCED_PAGES_MAX: u64 = (256 << 20) / PAGE_LEN as u64;
-
-/// Times that as many pages as the file has may be written before they are synced: a sync writes each page of the file once at
-/// most, so it is a small part of the work that led to it.
-const UNSYNCED_FILES_MAX: u64 = 4;
-
 /// State of a table. Whoever has it has its lock, and is the process that opened the table.
 #[derive(Debug)]
 pub(super) struct TreeState {
@@ -34,8 +26,6 @@ pub(super) struct TreeState {
     transaction: Option<TreeTransaction>,
     /// Error of a change in the transaction, which may be half done, and the depth at which that was.
     broken: Option<(Error, usize)>,
-    /// Pages that were written since the last sync.
-    unsynced_pages: u64,
     /// True if there are commits that were not synced.
     is_unsynced: bool,
     /// Error after which nothing is written any more, and true if it was told.
@@ -51,7 +41,6 @@ impl TreeState {
             kept_turns: Vec::new(),
             transaction: None,
             broken: None,
-            unsynced_pages: 0,
             is_unsynced: false,
             failure: None,
         }
@@ -198,25 +187,7 @@ impl TreeState {
         } else {
             self.is_unsynced = true;
         }
-        self.unsynced_pages = self.unsynced_pages.saturating_add(transaction.page_count());
-        transaction.commit()?;
-        match self.is_sync_due() {
-            // The file keeps all pages of the last synced commit until the next one.
-            true => match self.sync_now() {
-                // Another one syncs for long. The next commit tries again.
-                Err(error) if error.kind() == ErrorKind::Lock => Ok(()),
-                synced => synced,
-            },
-            false => Ok(()),
-        }
-    }
-
-    fn is_sync_due(&self) -> bool {
-        // The commit is made: where the length cannot be told, the sync says what is wrong.
-        let file_pages = || self.file.storage.len().map_or(0, |len| len / PAGE_LEN as u64);
-        self.sync == SyncMode::Never
-            && self.unsynced_pages > UNSYNCED_PAGES_MAX
-            && self.unsynced_pages > file_pages() * UNSYNCED_FILES_MAX
+        transaction.commit()
     }
 
     pub(super) fn begin(&mut self) -> Result<()> {
@@ -272,7 +243,6 @@ impl TreeState {
     /// Remembers that all commits so far were synced.
     pub(super) fn has_synced(&mut self) {
         self.is_unsynced = false;
-        self.unsynced_pages = 0;
     }
 
     fn sync_now(&mut self) -> Result<()> {

@@ -77,11 +77,6 @@ impl TreeTransaction {
         self.levels.len()
     }
 
-    /// Returns the number of pages that it has written.
-    pub(super) fn page_count(&self) -> u64 {
-        self.allocated.iter().map(|(_, count)| u64::from(*count)).sum()
-    }
-
     /// Returns true if nothing was changed.
     pub(super) fn is_unchanged(&self) -> bool {
         self.levels.first().is_some_and(|level| level.root.page == self.root.page)
