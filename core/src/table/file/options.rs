@@ -18,7 +18,7 @@ pub enum SyncMode {
     /// A second after the first commit that is not synced, by a thread.
     #[default]
     Interval,
-    /// When the operating system likes.
+    /// When the operating system likes; an ordered table only when it is told to, or closed.
     Never,
 }
 
