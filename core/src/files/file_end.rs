@@ -1,9 +1,9 @@
 //! Last page of a file that is mapped, which tells at a touch that the file was not cut before it.
 //!
-//! A cut within a page raises no SIGBUS for that page. The system fills the rest of it with zeros, while others may read it, and
-//! its last bytes last: who reads zeros may find them intact. But before, it takes the pages behind away. So whoever has read
-//! bytes touches the last page of the file then. If that is there, the file reached so far when the bytes were read. (XFS fills the
-//! page first. There, zeros of the very moment of the cut can be taken for an answer.)
+//! A cut within a page raises no SIGBUS for that page. The system fills the rest of it with zeros while others read it, its last
+//! bytes last: a reader of zeros may find those intact. Before that, the system takes the pages behind away. So a reader touches the
+//! last page of the file after the bytes. If that page is there, the file reached as far when the bytes were read. (XFS fills the
+//! page first. There, zeros of the very moment of the cut can pass for an answer.)
 //!
 //! A file that is shorter than it was raises SIGBUS at that touch also where its owners cut free room off it. So the page is mapped
 //! by itself, with a flag of its own, and after a fault the system is asked for the length, which costs fifty times as much.

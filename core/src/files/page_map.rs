@@ -157,8 +157,8 @@ impl PageMap {
         self.was_cut.load(Acquire)
     }
 
-    /// Returns true if the file still had all bytes before `end` when what the caller has read of them was read, or if it has them
-    /// again, and then a cut meanwhile has left zeros at the end of its page.
+    /// Returns true if the file had all bytes before `end` when the caller read them. If it was cut since and is as long again, the
+    /// cut has made the end of its page zero by now.
     ///
     /// # Errors
     /// Returns the system's error if it does not say how long the file is.
