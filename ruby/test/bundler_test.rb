@@ -40,9 +40,10 @@ class BundlerTest < TestCase
     File.chmod(0o755, path)
   end
 
+  # Without warnings (-W0), also in what Bundler starts: that of Debian sid defines what RubyGems has defined.
   def run_in(folder, *command)
     own = { "BUNDLE_GEMFILE" => File.join(folder, "Gemfile"), "BUNDLE_PATH" => File.join(folder, "gems"), "HOME" => folder,
-            "CARGO" => File.join(folder, "cargo"), "RUBYLIB" => nil, "RUBYOPT" => nil, "GIT_CONFIG_NOSYSTEM" => "1",
+            "CARGO" => File.join(folder, "cargo"), "RUBYLIB" => nil, "RUBYOPT" => "-W0", "GIT_CONFIG_NOSYSTEM" => "1",
             "BUNDLE_SILENCE_ROOT_WARNING" => "1" }
     said = IO.popen([own, *command, { chdir: folder, err: %i[child out] }], &:read)
     assert_predicate($?, :success?, said)
