@@ -6,7 +6,7 @@
 //! page first. There, zeros of the very moment of the cut can pass for an answer.)
 //!
 //! A file that is shorter than it was raises SIGBUS at that touch also where its owners cut free room off it. So the page is mapped
-//! by itself, with a flag of its own, and after a fault the system is asked for the length, which costs fifty times as much.
+//! by itself, with a flag of its own, and after a fault the system is asked for the length, by a call each time.
 #![allow(unsafe_code)]
 
 use std::fs::File;

@@ -135,7 +135,7 @@ fn a_page_that_is_cut_while_it_is_read_makes_no_answer_wrong() {
     let path = path("one_page");
     fill(&path, 0..30, 1);
     let whole = fs::read(&path).unwrap();
-    seeds(60, |random: &mut Random| {
+    seeds(100, |random: &mut Random| {
         fs::write(&path, &whole).unwrap();
         let (key, found) = ((20 + random.below(10) as u32).to_be_bytes(), Some(vec![1; 300]));
         let table = HashTable::open(&path, WRITE).unwrap();

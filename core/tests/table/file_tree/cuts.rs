@@ -424,7 +424,7 @@ fn a_page_that_is_being_cut_makes_no_answer_wrong() {
     table.close().unwrap();
     drop(table);
     let bytes = std::fs::read(&scratch.0).unwrap();
-    let page_of = |number, len| {
+    let place_and_end = |number, len| {
         let value = value(number, len);
         let at = bytes.windows(len).position(|bytes| bytes == value).unwrap() as u64;
         (at, (at + len as u64).next_multiple_of(PAGE))
@@ -435,7 +435,7 @@ fn a_page_that_is_being_cut_makes_no_answer_wrong() {
             let table = scratch.open(options);
             assert_eq!(table.get(&key(number)).unwrap(), Some(value(number, len)));
             // The system makes the end of the file known, and then fills the rest of the page with zeros, the last bytes last.
-            let (at, end) = page_of(number, len);
+            let (at, end) = place_and_end(number, len);
             scratch.cut(end - 1);
             let file = File::options().write(true).open(&scratch.0).unwrap();
             file.write_all_at(&vec![0; len / 2], at).unwrap();

@@ -142,9 +142,13 @@ impl HashFile {
     /// is read.
     #[inline]
     pub(super) fn check_reached(&self, end: u64) -> Result<()> {
-        match self.is_index_own || self.map.reaches(end).unwrap_or(false) {
-            true => Ok(()),
-            false => Err(self.cut("a file as long as it was")),
+        if self.is_index_own {
+            return Ok(());
+        }
+        match self.map.reaches(end) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.cut("a file as long as it was")),
+            Err(error) => Err(self.log.system_error("read the table", &error)),
         }
     }
 

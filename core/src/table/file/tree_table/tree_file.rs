@@ -94,9 +94,7 @@ impl TreeFile {
     pub(super) fn newest(&self) -> Result<(TreeRoot, u64)> {
         let roots = self.sharing.roots();
         let newest = roots.newest();
-        if !self.map.reaches(offset_of(AREA_PAGE + 1)).unwrap_or(false) {
-            return Err(self.without_shared_words());
-        }
+        self.check_reached(AREA_PAGE, 1)?;
         // Where they are gone, so is the seed.
         match roots.seed() == self.header.seed {
             true => Ok(newest),
