@@ -7,7 +7,7 @@ from ._thrift_classes import _BINARY, _LIST, _MAP, _SET, _STRING, _STRUCT, Froze
 
 #: Of thriftpy2's types those that apache numbers otherwise.
 _OF_THRIFTPY2 = {16: _STRING, 18: _BINARY}
-#: The most classes that messages of one class may hold.
+# Bound (Thrift): structs that one class of Thrift contains, in Python = 10,000, itself counted.
 _CLASSES_MAX = 10_000
 
 

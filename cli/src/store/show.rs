@@ -15,7 +15,7 @@ use crate::notation;
 pub(super) use json::json;
 pub(super) use text::text;
 
-/// The text may be so many times as long as the stream, and [`SPARE_LEN`].
+// Bound (Marshal): text of a printed value = 64 times its stream, and 1 MiB.
 const EXPANSION_MAX: usize = 64;
 
 /// Length that a small stream's text may have in any case.

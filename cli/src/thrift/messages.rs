@@ -247,6 +247,8 @@ impl Messages {
         }
     }
 
+    // Bound (Thrift): Thrift message that the command prints = 16,384,000 bytes or as asked for, twice that in its
+    // buffer.
     /// The length of a message, if it is not above the bound.
     fn checked_len(&self, len: usize) -> Result<usize> {
         if len as u64 <= u64::from(self.layout.limits.string_max) {

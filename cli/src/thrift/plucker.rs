@@ -7,7 +7,8 @@ use super::messages::Message;
 use super::show;
 use crate::notation;
 
-/// Bytes that the lines of one message may take: what is beside a list is printed again for each of its elements.
+// Bound (Thrift): lines of a Thrift message that the command prints = 256 MiB.
+/// Fields beside a list are printed again for each of its elements.
 const LINES_MAX: usize = 256 << 20;
 
 /// Prints some fields of messages.

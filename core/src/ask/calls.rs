@@ -9,7 +9,7 @@ use crate::rpc::{Call, Methods, Rpc, RpcOptions};
 /// Calls that are handed on together.
 const BATCH_LEN: usize = 256;
 
-/// Bytes of structs that are handed on together, but for those of the last call.
+// Bound (Flows): structs of calls that are handed on together = 4 MiB and one call.
 const BATCH_BYTES: usize = 4 << 20;
 
 /// The calls of captures that are read as one run, handed on in batches. What takes them may wait meanwhile, and then

@@ -12,7 +12,9 @@ use crate::sums::{CallStore, FlowStore};
 use crate::workers::TaskOutput;
 use crate::{Error, Result};
 
-/// Flows of all captures that may wait, each of some 200 bytes.
+// Bound (Captures): captures merged side by side = two begun for each thread; of each, what one takes, and 262,144
+// finished flows of all.
+/// Flows of some 200 bytes each.
 const FLOWS_AHEAD: usize = 1 << 18;
 
 /// Iterator that merges the flows of captures into a store, each with the outcome of [`merge_flows`], on any number of

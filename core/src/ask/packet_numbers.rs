@@ -7,7 +7,7 @@ use crate::packet::Field;
 use crate::query::Condition;
 use crate::{Error, ErrorKind, Result};
 
-/// Ranges at most.
+// Bound (Captures): ranges in a list of packet numbers = 65,536.
 const RANGES_MAX: usize = 65_536;
 
 /// Numbers of packets.

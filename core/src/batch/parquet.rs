@@ -28,7 +28,8 @@ use crate::{Error, ErrorKind, Result};
 use column_types::column_type;
 use levels::{LeafLevels, leaves};
 
-/// Rows after which a row group ends with the batch. A little more than what DuckDB and Spark read at once.
+// Bound (Captures): row group of a Parquet file = ends at 131,072 rows or 32 MiB.
+/// It ends with the batch. A little more than what DuckDB and Spark read at once.
 const GROUP_ROWS: usize = 128 << 10;
 /// Bytes of columns after which it ends.
 const GROUP_BYTES: usize = 32 << 20;

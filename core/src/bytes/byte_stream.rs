@@ -48,6 +48,7 @@ pub struct StreamOptions {
 impl Default for StreamOptions {
     fn default() -> Self {
         StreamOptions {
+            // Bound (Streams): decompressed bytes = 256 KiB pieces; 17 MiB for one item.
             piece: 256 << 10,
             compression: CompressionChoice::Auto,
             jobs: 1,

@@ -13,7 +13,8 @@ use super::seek_point::{DeflateState, SeekMarker, WINDOW_LEN};
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 const DEFLATE: u8 = 8;
 const TRAILER_SIZE: usize = 8;
-/// The longest file name or comment in a header. RFC 1952 knows no limit; nobody needs more.
+// Bound (Streams): text in a gzip header = 64 KiB.
+/// RFC 1952 knows no limit for file names and comments; nobody needs more.
 const TEXT_MAX: usize = 64 << 10;
 
 const FLAG_HEADER_CRC: u8 = 1 << 1;

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use super::feed::FeedSource;
 use super::source::{Cancel, Source};
 
-/// Raw bytes read at once.
+// Bound (Streams): raw bytes = 128 KiB pieces.
 const PIECE: usize = 128 << 10;
 /// Raw bytes read at once until it is known what they are.
 const FIRST_PIECE: usize = 4 << 10;

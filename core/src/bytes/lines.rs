@@ -75,9 +75,10 @@ pub enum LineStep {
     Ended,
 }
 
-/// The longest line that is put together where there is no limit.
+// Bound (Streams): line in a Reader = 256 MiB.
 const LINE_MAX: usize = 1 << 28;
-/// Newlines behind a paragraph that belong to it; what is left of them comes before the next one.
+// Bound (Streams): newlines that end a paragraph = 1 MiB.
+/// Newlines that are left come before the next paragraph.
 const NEWLINES_MAX: usize = 1 << 20;
 
 impl LineRule {

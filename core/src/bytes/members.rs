@@ -24,6 +24,8 @@ use super::zstd::{self, ZstdDecoder};
 const UNIT_RAW: usize = 256 << 10;
 const UNIT_BYTES: usize = 512 << 10;
 
+// Bound (Streams): members decompressed ahead = two units for each thread, of some 4 MiB raw and 8 MiB at most, or 16
+// MiB where a member has more than its trailer tells; some 256 KiB and 512 KiB where members are small.
 /// Raw bytes of one member, and bytes that a unit decompresses to, at most. More is left to the one decoder.
 const MEMBER_RAW_MAX: usize = 4 << 20;
 const UNIT_BYTES_MAX: usize = 8 << 20;

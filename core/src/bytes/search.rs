@@ -25,7 +25,8 @@ pub enum Found {
     Nowhere,
 }
 
-/// The longest sequence that is looked for: all of it has to be buffered.
+// Bound (Streams): sequence to search for in a Reader = 1 MiB.
+/// All of it has to be buffered.
 const PATTERN_MAX: usize = 1 << 20;
 
 impl Search {

@@ -8,6 +8,7 @@
 use crate::error::{Error, Result};
 use crate::wire::{Endian, Reader};
 
+// Bound (Streams): window of a seek point = 32 KiB.
 /// Bytes that deflate data may go back.
 pub(super) const WINDOW_LEN: usize = 32 << 10;
 

@@ -26,7 +26,8 @@ const CHECKSUM_LEN: usize = 4;
 const HAS_CHECKSUMS: u8 = 1 << 7;
 const RESERVED: u8 = 0b0111_1100;
 
-/// Entries at most: a mebibyte of frames is a terabyte of capture as Bytewright writes it.
+// Bound (Streams): frames in a seek table of zstd = 262,144; a file with more is read as one without.
+/// They are a terabyte of capture as Bytewright writes it.
 const FRAMES_MAX: usize = 1 << 18;
 
 /// Lengths of the frames of a zstd file, from its first byte on.

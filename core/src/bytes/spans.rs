@@ -19,7 +19,9 @@ use super::seek_point::{DeflateState, Resume, SeekPoint, WINDOW_LEN};
 use super::source::{Cancel, Source};
 use super::unread_bytes::UnreadBytes;
 
-/// Decompressed bytes of a span that wait for those before them, at most. More make its thread wait.
+// Bound (Streams): spans between places of an index or seek table decompressed ahead = one more than there are threads,
+// of each 9 MiB, whose memory serves again, and what its decoder takes.
+/// More make the thread of a span wait.
 const WAITING_LEN: usize = 9 << 20;
 
 /// Bytes of a piece, about: as many pieces as may wait are used again, because memory that the system takes back and gives anew

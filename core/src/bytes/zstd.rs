@@ -7,8 +7,9 @@ use crate::error::{Error, ErrorKind, Result};
 use super::input::{Input, Supply};
 use super::seek_point::SeekMarker;
 
-/// The largest window that is accepted, as a power of two: all that a 64-bit zstd can do. `zstd`
-/// itself takes more than 27 only when asked to, but a file that needs it is not a wrong file.
+// Bound (Streams): zstd window = 2^31 bytes, as the frame asks for; 2^30 on systems of 32 bits.
+/// As a power of two: all that a 64-bit zstd can do. `zstd` itself takes more than 27 only when asked to, but a file that needs
+/// it is not a wrong file.
 const WINDOW_LOG_MAX: u32 = if cfg!(target_pointer_width = "64") { 31 } else { 30 };
 /// Bytes of a frame that tell how long its header is.
 const FRAME_START: usize = 5;

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use crate::wire::Endian;
 use crate::{Error, ErrorKind, Result};
 
+// Bound (Captures): captured length = 256 KiB; 16 MiB for USB and D-Bus.
 /// The longest record that is taken for one: what tcpdump and Wireshark allow. A longer claim is
 /// damage, not data.
 pub const CAPLEN_MAX: u32 = 262_144;

@@ -16,10 +16,11 @@ const FRAMING_LEN: usize = 12;
 const HEADER_LEN: usize = 8;
 const TRAILER_LEN: usize = 4;
 
-/// The longest block that is held in memory at once; longer ones of interest are damage.
+// Bound (Captures): pcapng block in view = 16 MiB.
+/// Longer ones of interest are damage.
 const BLOCK_LEN_MAX: u32 = 16 << 20;
 
-/// Interfaces that one section may describe.
+// Bound (Captures): interfaces of a pcapng section = 65,536.
 const INTERFACES_MAX: usize = 65_536;
 
 /// Block types that are read, and one that is only written; all others are stepped over.

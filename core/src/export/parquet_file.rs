@@ -14,6 +14,7 @@ use crate::files::FileWriter;
 use crate::threads::{self, JoinHandle};
 use crate::{Error, Result, panics};
 
+// Bound (Captures): rows for a Parquet file = 4 batches of 32,768 rows or 8 MiB wait, and one is filled.
 /// Rows that go to the other thread together.
 const BATCH_ROWS: usize = 32 << 10;
 /// Bytes of them after which they go.

@@ -36,7 +36,8 @@ use crate::forks::ProcessValue;
 /// True if a page that is not in its file any more can be touched.
 pub(super) const IS_THERE: bool = true;
 
-/// Regions that can be guarded at the same time, in the whole process.
+// Bound (Tables): pieces of files that a process maps by page = 8,192; a file has two up to 1 GiB, and one more each
+// time that it is twice as long.
 const REGION_COUNT: usize = 8192;
 
 static REGIONS: [GuardedRegion; REGION_COUNT] = [const { GuardedRegion::new() }; REGION_COUNT];

@@ -32,6 +32,7 @@ pub(crate) const PAGE_LEN: usize = 4096;
 /// Words of a page.
 const WORD_COUNT: usize = PAGE_LEN / size_of::<AtomicU64>();
 
+// Bound (Tables): length of an ordered table's file = 2^32 pages of 4 KiB: 16 TiB.
 /// Number of a page, from 0.
 pub(crate) type PageNumber = u32;
 

@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use super::records::NO_TIME;
 use crate::packet::{Datagram, Field, FieldSet, Packet};
 
-/// First fragments that are remembered; one more makes the oldest be forgotten.
+// Bound (Flows): first fragments whose ports count for those behind them = 16,384, in 3 MiB; a newer one makes the
+// oldest be forgotten.
 const DATAGRAMS_MAX: usize = 16_384;
 
 /// Nanoseconds between the first fragment of a datagram and another of the same identification, which is used again:

@@ -10,7 +10,8 @@ use crate::packet::{Key, Packet};
 /// Stands for a missing time.
 pub(super) const NO_TIME: i64 = i64::MIN;
 
-/// Bytes of ClientHellos that wait for their rest, of all flows of one IP version. Of others, the first packet counts.
+// Bound (Flows): ClientHellos that are not whole = 64 MiB for the flows of one IP version; others count by their first
+// packet.
 const JOINED_BYTES_MAX: usize = 64 << 20;
 
 /// A number of a record plus one, so that 0 can say that there is none.
@@ -51,7 +52,8 @@ struct FlowRecord<A> {
     initiator: u8,
 }
 
-/// Records there can be, for all of them to have a number in the index.
+// Bound (Flows): open flows = `max_flows`, at most 16 million; 72 and 96 bytes each, the index counted.
+/// All of them have a number in the index.
 pub(super) const RECORDS_MAX: usize = NUMBERS - numbers_of(0);
 
 /// In the place of the initiator of a record: it holds no flow.

@@ -130,6 +130,7 @@ impl RecordHeap {
     /// A segment that is worth emptying: of some, the one that gives most for what must be copied.
     fn pick_victim(&mut self) -> Option<u32> {
         let dead = self.resident_bytes - self.live_bytes;
+        // Bound (Tables): dead bytes of a table in memory = a third of what is alive and 4 KiB, and what pins keep.
         if dead < self.live_bytes / 3 + SLACK_LEN || dead < self.cleaning.idle_below {
             return None;
         }

@@ -7,7 +7,8 @@ use crate::ask::{Answer, Answers, Question, Run};
 use crate::input::{CaptureReader, Needs};
 use crate::{Error, Result};
 
-/// Batches of frames, of some 300 KB each, that a pass may be ahead of the host.
+// Bound (Captures): results of a pass that wait = 8 batches of frames, 1 of columns, 2 of flows or calls.
+/// Batches of frames, of some 300 KB each.
 const FRAMES_AHEAD: usize = 8;
 
 /// Batches of flows or calls that a pass may be ahead of the host.

@@ -13,7 +13,7 @@ use crate::thrift::{Ahead, Columns, MessageLayout, ReadableMessage};
 /// Bytes that the host's object is asked for at once.
 const PIECE: usize = 64 << 10;
 
-/// Bytes that rows out of lists take before a batch ends.
+// Bound (Thrift): rows out of lists that a batch has = 64 MiB, or those of one message.
 const BATCH_BYTES: u64 = 64 << 20;
 
 /// Source of messages.

@@ -15,6 +15,7 @@ use super::turn::{Taken, Turn};
 use crate::error::{Error, ErrorKind, Result as CoreResult};
 use crate::files::{FileWriter, ProcessMark};
 
+// Bound (Streams): buffer of a Writer = 128 KiB.
 /// Bytes that are gathered before they are written. Giving a host's lock up for them costs little then.
 pub const GATHERED_MAX: usize = 128 << 10;
 

@@ -16,7 +16,8 @@ use crate::packet::DecodeOptions;
 use crate::workers::{WorkerLimits, Workers};
 use crate::{Error, Result};
 
-/// Bytes of a block: it stays in the cache of a core while its packets are decoded.
+// Bound (Captures): plain file decoded by blocks = two blocks of 128 KiB for each thread, and one record each.
+/// A block stays in the cache of a core while its packets are decoded.
 const BLOCK: usize = 128 << 10;
 
 /// Blocks that a file has at least for threads to be worth their start.

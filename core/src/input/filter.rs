@@ -12,8 +12,8 @@ use crate::{Error, ErrorKind, Result};
 /// Link types tried in turn to tell a bad expression from one that only fits some links.
 const TRIED: [LinkType; 3] = [LinkType::ETHERNET, LinkType::IEEE802_11_RADIOTAP, LinkType::RAW];
 
-/// Expressions whose programs are kept after their last use, so that the captures of a list do not compile each its own:
-/// libpcap takes seconds for hundreds of ports.
+// Bound (Captures): compiled filters kept for reuse = 8 expressions.
+/// So the captures of a list do not compile each its own: libpcap takes seconds for hundreds of ports.
 const KEPT_MAX: usize = 8;
 
 /// A filter, compiled once per link type that captures turn out to have. Its clones are for other threads that read the same

@@ -17,6 +17,8 @@ pub struct LiveOptions {
 
 impl Default for LiveOptions {
     fn default() -> Self {
+        // Bound (Captures): packets of an interface that wait = in the system 16 MiB, or as asked for; in the library
+        // one, and of each of several as much as in the system.
         LiveOptions { snaplen: 262_144, buffer: 16 << 20, promiscuous: false }
     }
 }

@@ -12,8 +12,10 @@ use crate::packet::Field;
 use crate::workers::TaskOutput;
 use crate::{Error, Result};
 
-/// Bytes of packets that may wait, of all captures. Without their frames that is a million packets: captures that have
-/// fewer are read as fast as there are threads, and longer ones wait for those before them.
+// Bound (Captures): captures read side by side = two begun for each thread; of each, what one takes, and 128 MiB of
+// packets of all.
+/// A million packets without their frames: captures that have fewer are read as fast as there are threads, and longer ones wait
+/// for those before them.
 const AHEAD_BYTES_MAX: usize = 128 << 20;
 
 /// Packets without their frames that are handed over together.

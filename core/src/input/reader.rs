@@ -19,7 +19,8 @@ use crate::{Error, ErrorKind, Result};
 /// Packets decoded before they are spread over columns: few enough to stay in the cache.
 const BLOCK_PACKETS: usize = 128;
 
-/// Rows that columns get room for before any is read.
+// Bound (Captures): rows reserved for a batch = 65,536.
+/// Room for rows before any is read.
 const ROWS_RESERVED_MAX: usize = 1 << 16;
 
 /// Reads one capture, plain or compressed, in one pass and in bounded memory.

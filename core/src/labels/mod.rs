@@ -11,13 +11,15 @@ use crate::bytes::{FileSource, WholeFile};
 use crate::packet::NetworkLabels;
 use crate::{Error, Result};
 
-/// Bytes of a file; MaxMind's largest have a fifth of it.
+// Bound (Captures): file of labels = 512 MiB.
+/// MaxMind's largest have a fifth of it.
 const FILE_LEN_MAX: usize = 512 << 20;
 
-/// Networks of a file; MaxMind's largest have half of them.
+// Bound (Captures): networks in a file of labels = 8,388,608; twice as many of a database are looked at.
+/// MaxMind's largest have half of them.
 const NETWORKS_MAX: usize = 8 << 20;
 
-/// Bytes of a label.
+// Bound (Captures): label of a network = 255 bytes.
 const LABEL_LEN_MAX: usize = 255;
 
 /// Reads the labels of networks in the file at `path`: lines such as `10.0.0.0/8,office`, or a database in MaxMind's format,

@@ -11,7 +11,8 @@ use crate::Result;
 /// Keys that are taken apart at once.
 const KEYS_AT_ONCE: usize = 1000;
 
-/// Maximum number of dots of a path that are looked at; the rest behind them is one key.
+// Bound (Marshal): dots of a path that leads to a value = 500.
+/// The rest behind them is one key.
 const DOTS_MAX: usize = 500;
 
 /// Quality of the match of a key and a text; less is better.

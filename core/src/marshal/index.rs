@@ -1,9 +1,7 @@
 //! Facts about a stream beside its bytes: the places of its roots, the counts of symbols and objects
 //! there, the definitions, and the links.
 //!
-//! It names places and lets the bytes speak for what is there. A root takes 8 bytes and a slot in a
-//! hash table (5 bytes and some to spare); a String that is interned, a Symbol or a Float elsewhere
-//! takes a slot; a link to an object takes 4 bytes.
+//! It names places and lets the bytes speak for what is there.
 
 use std::ops::Range;
 
@@ -17,6 +15,9 @@ use super::slots::HashSlots;
 use super::walk::{LinkKind, MarshalWalk, Role, StreamPosition, Visitor};
 use crate::wire::Reader;
 
+// Bound (Marshal): index of a Marshal stream = 15 bytes for each root, 8 more if it shares objects; 8 for each interned
+// String, Symbol or Float elsewhere; 8 more for each Symbol, 12 for each other that other roots link to; 4 for each
+// link; while it is made, 1 more for each object and 8 for each interned String or Float.
 /// The index of a stream. It is made by scanning, and kept up by splicing.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StreamIndex {

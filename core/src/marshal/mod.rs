@@ -71,6 +71,7 @@ pub use value::{
 };
 pub use walk::DEPTH_MAX;
 
+// Bound (Marshal): length of a Marshal stream = 4 GiB; a longer one is refused.
 /// Maximum length of a stream, in bytes: its places are kept in 32 bits.
 pub const LEN_MAX: usize = 0xffff_ff00;
 

@@ -12,6 +12,7 @@ use crate::{Error, Result};
 
 use super::long;
 
+// Bound (Marshal): nesting of objects in a Marshal stream that is printed = 500.
 /// Maximum depth of values that are nested in each other.
 pub const NESTING_MAX: u32 = 500;
 

@@ -36,6 +36,7 @@ use super::float::{self, Float};
 use super::long;
 use super::refusal::{NotIndexable, Reason, Result};
 
+// Bound (Marshal): nesting of objects in a Marshal stream = 128.
 /// Maximum depth of objects that are nested in each other.
 pub const DEPTH_MAX: u32 = 128;
 

@@ -301,6 +301,7 @@ getters! {
     arp_op ArpOp u16, "ARP operation.";
 }
 
+// Bound (Captures): nesting of tunnels = 64.
 /// Headers that may stand inside each other before the walk gives up.
 const DEPTH_MAX: u8 = 64;
 

@@ -7,6 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::difference::Difference;
 
+// Bound (Marshal): hashes of the bytes of a store, beside these and its index = 8 bytes for each 4 KiB.
 /// Bytes in a block; the last one may have fewer.
 pub(super) const BLOCK_LEN: usize = 4096;
 

@@ -7,7 +7,8 @@ use std::ops::Range;
 use super::difference::Difference;
 use crate::files::Storage;
 
-/// Old bytes that are held in memory. More are put into the journal.
+// Bound (Marshal): old bytes while a store is written = 4 MiB, all where it can have no journal.
+/// More are put into the journal.
 const HELD_MAX: usize = 4 << 20;
 
 /// Bytes that are read at once where all would be too many.

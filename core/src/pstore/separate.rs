@@ -32,6 +32,7 @@ impl StoreFormat {
 
 /// The roots of a store that keeps each by itself, as they are when it is opened.
 pub struct SeparateRoots {
+    // Bound (Marshal): keys of a store that has each root by itself, read without Ruby = all of them.
     /// The keys as the table has them, in its order.
     keys: Vec<Box<[u8]>>,
     values: Box<dyn Snapshot>,

@@ -12,6 +12,8 @@ use super::numbered_groups::{NUMBERED_MAX, NumberedGroups};
 use crate::batch::{Batch, DataType, Field, Schema, Value};
 use crate::{Error, ErrorKind, Result};
 
+// Bound (Queries): groups of a query = 262,144 of some 200 bytes, and as many again before the smallest half are
+// counted together.
 /// Groups that are kept, each in each interval, of some 200 bytes. When there are twice as many, the smallest half are
 /// counted together.
 pub const GROUPS_MAX: usize = 1 << 18;
@@ -22,8 +24,10 @@ const TIME: &str = "ts";
 /// Measures of fields at most, beside sums.
 const MEASURES_MAX: usize = 64;
 
-/// Bytes that measures take for each group that may be kept: 128 MiB in all. Where they are more, values are estimated, and then
-/// the smallest half of the groups are counted together until half of the room is free.
+// Bound (Queries): different values, percentiles and other measures of all groups = 64 measures; 128 MiB, then counts
+// of different values above 512 become estimates of 4 KiB, and then the smallest half of the groups are counted
+// together until half of the room is free. A percentile takes 30 KiB at most.
+/// Bytes that measures take for each group that may be kept.
 const ROOM_PER_GROUP: usize = 512;
 
 /// Fields that rows are grouped by, and those that are summed up.

@@ -12,6 +12,7 @@
 const PER_OCTAVE: u32 = 32;
 const PER_OCTAVE_BITS: u32 = PER_OCTAVE.trailing_zeros();
 
+// Bound (Flows): histogram of a method = 1,920 buckets of 16 bytes.
 /// Counts of numbers by their size. At most 1,920 buckets, of which those that are used take 16 bytes each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram {

@@ -1,6 +1,7 @@
 //! Numbers that a field of rows that meet a condition may have, as intervals: what lies outside needs no look.
 
-/// Intervals at most; more are joined where the gaps are.
+// Bound (Captures): intervals of a condition = 65,536.
+/// More are joined where the gaps are.
 const INTERVALS_MAX: usize = 65_536;
 
 /// Sets of integers: intervals in their order, which do not touch.

@@ -8,10 +8,11 @@ use super::text_test::TextTest;
 use crate::batch::{DataType, Field, Schema, wireshark_names};
 use crate::{Error, ErrorKind, Result};
 
-/// Maximum depth of nested parentheses and `not`.
+// Bound (Queries): nesting of a condition = 64.
+/// Parentheses and `not` in each other.
 const DEPTH_MAX: usize = 64;
 
-/// Regular expressions of a condition.
+// Bound (Queries): regular expressions of a condition = 64.
 const EXPRESSIONS_MAX: usize = 64;
 
 /// Reads a condition on rows of `schema`.

@@ -89,7 +89,8 @@ const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// Intervals that are told apart while times come in: several for each that is shown.
+// Bound (Queries): intervals of a report = 2,048, of which at most 400 are shown.
+/// Intervals while times come in: several for each that is shown.
 const BINS_MAX: i64 = 2048;
 
 /// The intervals of the times seen so far. Each begins at a multiple of the width since 1970, as those of

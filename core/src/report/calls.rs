@@ -11,6 +11,7 @@ use crate::rpc::{Call, CallSummary, Histogram, MethodSummary};
 pub(super) struct CallsOfBin {
     pub(super) calls: u64,
     pub(super) errors: u64,
+    // Bound (Queries): latencies of calls in a report = a histogram for each interval, as `rpc` has for each method.
     /// Nanoseconds.
     pub(super) latency: Histogram,
 }

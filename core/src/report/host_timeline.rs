@@ -6,11 +6,12 @@ use std::net::IpAddr;
 
 use crate::query::TimeBins;
 
-/// Amounts of one host in one interval that are kept, of some 50 bytes. When there are more, those of the hosts with the
-/// fewest bytes are forgotten.
+// Bound (Queries): amounts of hosts in the intervals of a report = 131,072 of some 50 bytes, then those of the largest
+// hosts that fill half of that are kept.
 const AMOUNTS_MAX: usize = 1 << 17;
 
-/// Hosts that have a number, of some 120 bytes. When there are more, those with the fewest bytes are forgotten.
+// Bound (Queries): hosts in the intervals of a report = 65,536 of some 120 bytes, then the largest half of them are
+// kept.
 const HOSTS_MAX: usize = 1 << 16;
 
 /// Hosts whose numbers are found by a few bits of their addresses, without a look into the map of all.

@@ -36,13 +36,14 @@ pub use read_row::{ReportedCapture, ReportedField};
 use timeline::{Amount, Series, Timeline};
 use tops::{ConnectionFailure, Conversations, FailuresByService, Hosts};
 
+// Bound (Queries): page of a report = 500,000 bytes.
 /// Bytes of a page at most.
 pub const PAGE_MAX: usize = 500_000;
 
-/// Rows of a table at most.
+// Bound (Queries): rows of a table in a report = 100.
 const ROWS_MAX: usize = 100;
 
-/// Captures that are told one by one.
+// Bound (Queries): captures listed in a report = 100.
 const CAPTURES_MAX: usize = 100;
 
 /// Finished flows that are counted together.

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::packet::Packet;
 use crate::query::TimeBins;
 
-/// Amounts of one interval that are kept for ports, of some 40 bytes. When there are more, those of the ports with the
-/// fewest bytes are counted together.
+// Bound (Queries): amounts of ports in the intervals of a report = 262,144 of some 40 bytes, then those of the largest
+// ports that fill half of that are kept, and all others counted together.
 const PORT_AMOUNTS_MAX: usize = 1 << 18;
 
 /// Series of packets that are counted by intervals.

@@ -9,7 +9,7 @@ use crate::packet::Packet;
 use crate::tcp::{Connection, ConnectionId, Event, EvictionQueue, Reassembler, Side, TcpOptions};
 use crate::thrift::{Encoding, MessageForm, MessageKind};
 
-/// Calls of one connection that wait for their answers.
+// Bound (Flows): calls that wait for answers = 1,024 for each connection, 262,144 in all.
 const WAITING_MAX: usize = 1024;
 
 /// Messages that make sure that a connection is Thrift, where one is no proof.
@@ -36,6 +36,8 @@ impl Default for RpcOptions {
         RpcOptions {
             tcp: TcpOptions::default(),
             keeps_messages: false,
+            // Bound (Flows): structs of calls = none unless asked for; 1 MiB each, 64 MiB of those that come in or
+            // wait.
             message_max: 1 << 20,
             messages_total_max: 64 << 20,
             waiting_total_max: 1 << 18,

@@ -7,8 +7,9 @@ use super::ledger::Ledger;
 use super::message::{KnownProtocol, MessageBody, RpcMessage, StartConfidence, StructProgress};
 use crate::thrift::FrameHeader;
 
-/// Bytes of a frame with a deflated message; a longer one is passed. Inflated, it has at most
-/// [`INFLATED_MAX`](crate::thrift::INFLATED_MAX).
+// Bound (Flows): deflated Thrift message in a connection = 1 MiB with its frame, which counts as a struct of a call;
+// 16,384,000 bytes inflated, one at a time.
+/// A longer frame is passed. The message has at most [`INFLATED_MAX`](crate::thrift::INFLATED_MAX), inflated.
 const FRAME_MAX: u64 = 1 << 20;
 
 /// A frame that is not over.

@@ -28,6 +28,7 @@ const JSON_FIRST: u8 = b'[';
 /// Bytes of the length of a frame.
 pub(super) const FRAME_HEADER_LEN: usize = 4;
 
+// Bound (Flows): header of THeader in a connection = 1,024 bytes.
 /// Bytes before the message in a frame of THeader that is taken for one: those before its header, and the header. Information
 /// in it may be longer, which is rare.
 const FRAME_START_MAX: usize = 10 + 1024;

@@ -1,7 +1,8 @@
 //! Memory that all connections together keep for messages, within its bounds, and counts of their bytes.
 
-/// Memory for the open levels of structs that are walked: enough for a struct in every direction of as many connections
-/// as there may be. A walk that would go beyond it is given up.
+// Bound (Flows): Thrift message in a connection = its header; inside its struct, 24 bytes for each level, 64 MiB for
+// all.
+/// Enough for a struct in every direction of as many connections as there may be. A walk that would go beyond it is given up.
 const LEVELS_MAX: usize = 64 << 20;
 
 /// Counts of the bytes of connections. Once everything is over, each byte that came is in a message that was told, or

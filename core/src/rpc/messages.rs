@@ -12,8 +12,10 @@ use super::message::{
 };
 use crate::thrift::StructExtent;
 
-/// Bytes that may be walked in vain for each byte of a piece: what looks like a message and fails far on is looked
-/// through again for others, so that hostile bytes would else cost the square of their number.
+// Bound (Flows): bytes parsed for a message that turns out to be none = 4 for each byte of a piece, and once to its
+// end.
+/// Bytes that look like a message and fail far on are looked through again for others, so that hostile bytes would else cost
+/// the square of their number.
 const VAIN_PER_BYTE: usize = 4;
 
 /// Bytes for which a piece counts that is shorter: the header of a message may come in many.

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::Histogram;
 use super::call::{Call, Outcome};
 
-/// Methods that are told apart; calls of others are added up under one name.
+// Bound (Flows): distinct methods = 4,096.
+/// Calls of others are added up under one name.
 const METHODS_MAX: usize = 4096;
 
 /// The name of all methods beyond [`METHODS_MAX`]. It is no identifier, so that no method has it.

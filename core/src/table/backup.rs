@@ -10,8 +10,8 @@ use super::new_file::{Existing, NewFile};
 use super::{Scan, Table, ValueType};
 use crate::error::{Error, ErrorKind, Result};
 
-/// Entries that are written in one commit: bounds the memory of the new file's transaction, and the
-/// time of a step.
+// Bound (Tables): backup while it is written = a transaction of 16,384 entries of the new file.
+/// Bounds the time of a step, too.
 const STEP_LEN: u64 = 16_384;
 
 /// Options of a backup.

@@ -152,7 +152,8 @@ struct DoomedKeys {
 }
 
 impl DoomedKeys {
-    /// Number of keys at most.
+    // Bound (Tables): keys of a range that is deleted = 4,096 keys, or 256 KiB and one key, at a time; besides what a
+    // transaction takes.
     const COUNT_MAX: usize = 4096;
 
     /// Bytes of keys above which no further one is taken.

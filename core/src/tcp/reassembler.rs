@@ -47,7 +47,10 @@ impl Default for TcpOptions {
     fn default() -> Self {
         TcpOptions {
             idle_timeout: Some(600_000_000_000),
+            // Bound (Flows): TCP connections = 65,536; closed ones for 10 s, idle ones for 10 minutes.
             max_connections: 65_536,
+            // Bound (Flows): bytes behind a gap = 1 MiB for each direction, 64 MiB in all, 96 for each piece counted;
+            // 1,024 pieces.
             pending_max: 1 << 20,
             pending_total_max: 64 << 20,
         }

@@ -10,10 +10,11 @@ use crate::batch::{DataType, Field};
 use crate::error::excerpt;
 use crate::{Error, ErrorKind, Result};
 
-/// Columns of a tree: structs that hold each other more than once could make any number.
+// Bound (Thrift): columns of whole structs and of paths through lists = 4,096.
+/// Structs that hold each other more than once could make any number.
 const COLUMNS_MAX: usize = 4096;
 
-/// Columns of a tree in each other.
+// Bound (Thrift): columns of structs and lists in each other = 64.
 const LEVELS_MAX: usize = 64;
 
 /// A column, and the way in which its values are read.

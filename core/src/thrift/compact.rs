@@ -23,7 +23,8 @@ use super::wire_type::WireType;
 use crate::Error;
 use crate::wire::Reader;
 
-/// Bytes of the longest varint: enough for 64 bits.
+// Bound (Thrift): varint in a Thrift message = 10 bytes.
+/// Enough for 64 bits.
 const VARINT_MAX: usize = 10;
 
 /// Bytes of the longest varint of 32 bits.

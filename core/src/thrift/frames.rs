@@ -10,6 +10,7 @@ use super::message_layout::MessageForm;
 use crate::wire::{Endian, Reader};
 use crate::{Error, ErrorKind};
 
+// Bound (Thrift): Thrift frame, or message without one = 16,384,000 bytes or as asked for.
 /// Bytes of a frame, unless told otherwise: as in Thrift's libraries.
 pub const FRAME_USUAL: u32 = 16_384_000;
 

@@ -30,6 +30,7 @@ pub(super) const FIXED_LEN: usize = 10;
 /// Bytes of a word, in which the length of a header is counted.
 const WORD_LEN: usize = 4;
 
+// Bound (Thrift): inflated message of a frame of THeader = 16,384,000 bytes.
 /// Bytes that a payload may be inflated to, as many as a frame may have: a thousandth of them in a frame would else take all
 /// memory.
 pub const INFLATED_MAX: u32 = FRAME_USUAL;

@@ -2,12 +2,14 @@
 
 use crate::{Error, ErrorKind};
 
+// Bound (Thrift): nesting of structs in a Thrift message = 64, 256 if asked for; with containers four times as many.
 /// Structs that may be nested in each other, unless told otherwise: as in Thrift's libraries.
 pub const DEPTH_USUAL: u32 = 64;
 
 /// The deepest that can be asked for: what a thread with a small stack can follow.
 pub const DEPTH_MAX: u32 = 256;
 
+// Bound (Thrift): bytes of columns that a Thrift message becomes = 256 MiB or as asked for, or 16 times its own.
 /// Bytes of columns that a message may become, unless told otherwise: 256 MiB.
 pub const COLUMNS_USUAL: u64 = 1 << 28;
 
@@ -49,6 +51,8 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
+        // Bound (Thrift): length, count in a Thrift message = 2^31 - 1 or as asked for, and no more than the bytes left
+        // can hold.
         let size_max = i32::MAX as u32;
         Limits {
             depth_max: DEPTH_USUAL,

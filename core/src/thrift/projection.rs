@@ -12,6 +12,7 @@ use super::wire_type::WireType;
 use crate::error::excerpt;
 use crate::{Error, ErrorKind, Result};
 
+// Bound (Thrift): paths of a projection = 64.
 /// Paths of a projection: a bit is kept for each.
 pub const PATHS_MAX: usize = 64;
 

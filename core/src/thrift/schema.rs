@@ -10,6 +10,7 @@ use std::fmt;
 
 use crate::{Error, ErrorKind, Result};
 
+// Bound (Thrift): nesting of IDL types = 16.
 /// Maximum depth of containers in a type: `list<list<i32>>` is two.
 pub const TYPE_DEPTH_MAX: usize = 16;
 

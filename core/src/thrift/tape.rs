@@ -18,7 +18,8 @@
 
 use super::schema::StructId;
 
-/// Words that a tape keeps for the next message: 1 MiB.
+// Bound (Thrift): tape of a Thrift message = 16 bytes for each byte of it, twice that while growing; 1 MiB kept.
+/// Words that stay for the next message.
 const RETAINED_MAX: usize = 1 << 17;
 
 /// Kind of the item that a word begins.

@@ -71,7 +71,8 @@ pub enum RecordType {
 
 const NATIVE: Endian = if cfg!(target_endian = "big") { Endian::Big } else { Endian::Little };
 
-/// The longest record, and the most values in one.
+// Bound (Streams): record by a template = 1 MiB.
+/// The most values in a record, too.
 const RECORD_LEN_MAX: usize = 1 << 20;
 
 impl RecordTemplate {

@@ -1,11 +1,12 @@
-//! Goal: what is spelled out of the core's tables for the languages and the documents is current.
+//! Goal: what is spelled out of the core's tables, and of comments, for the languages and the documents is current.
 //!
-//! Method: each file is made of the tables, or of a template in `gen/` and the tables, or has marks between which they stand, and is
-//! compared with the one that stands.
+//! Method: each file is made of the tables, of a template in `gen/` and the tables, or of comments in the sources, or has marks
+//! between which the tables stand, and is compared with the one that stands.
 //! `make generate` writes them anew.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod bounds_page;
 mod errors_page;
 mod list;
 mod names_page;
@@ -29,6 +30,7 @@ type Maker = fn() -> String;
 
 /// The files, by their paths in the repository, with what makes them.
 const FILES: &[(&str, Maker)] = &[
+    ("docs/bounds.md", bounds_page::page),
     ("docs/errors.md", || template::filled("errors.md", errors_page::written)),
     ("docs/names.md", || template::filled("names.md", names_page::written)),
     ("docs/options.md", options_page::page),

@@ -6,7 +6,8 @@ import re
 from .._bytewright import excerpt
 from .._errors import ArgumentError
 
-#: Patterns that one with `{a,b}` stands for, at most: each such group multiplies them.
+# Bound (Captures): patterns that one with `{a,b}` stands for, on Spark = 1,024.
+#: Each such group multiplies them.
 _ALTERNATIVES_MAX = 1_024
 
 

@@ -12,7 +12,8 @@ const STRING_MAX: usize = 200;
 /// Elements of a list or a set, and entries of a map, that are shown.
 const ELEMENTS_MAX: usize = 50;
 
-/// Bytes of text that a message takes before all that follows is left out.
+// Bound (Thrift): text for people of a Thrift message that the command prints = 64 KiB.
+/// All that follows is left out.
 const TEXT_MAX: usize = 64 << 10;
 
 /// Spaces for each level.

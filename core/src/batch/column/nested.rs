@@ -9,8 +9,8 @@ use super::Column;
 use crate::batch::{DataType, Field};
 use crate::{Error, Result};
 
-/// Elements of all rows of a column of lists: what offsets of 32 bits can count. Other programs read these best, and Arrow
-/// has no others for maps.
+// Bound (Thrift): elements of the lists in a batch = 2^31 - 1.
+/// Offsets of 32 bits can count as many. Other programs read these best, and Arrow has no others for maps.
 pub(crate) const ELEMENTS_MAX: usize = i32::MAX as usize;
 
 /// The columns that a column consists of.

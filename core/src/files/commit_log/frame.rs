@@ -14,6 +14,7 @@ pub(crate) const FRAME_HEADER_LEN: usize = 20;
 /// Bytes behind each record.
 pub(crate) const CHECK_LEN: usize = 4;
 
+// Bound (Tables): records of an open transaction of a hashed table in a file = 4 MiB and one entry.
 /// The longest payload with more than one record that a log of any length should have: a reader keeps that much at hand.
 pub(crate) const PAYLOAD_LEN_MAX: usize = 4 << 20;
 

@@ -35,10 +35,10 @@ use crate::files::{FileSystem, LocalFileSystem};
 /// Words of a shared area.
 pub(crate) const AREA_WORDS: usize = 8192;
 
-/// Handles that can have one file open.
+// Bound (Tables): handles that have a table's file open, of all processes = 512.
 pub(super) const HANDLES_MAX: usize = 512;
 
-/// States that can be pinned in one file.
+// Bound (Tables): snapshots, scans and cursors of a table's file, of all processes = 768.
 pub(super) const PINS_MAX: usize = 768;
 
 /// Generation of a handle that reads no state.

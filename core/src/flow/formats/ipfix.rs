@@ -31,7 +31,8 @@ const REVERSE: u32 = 29_305;
 /// The bit in front of the number of an element of an enterprise.
 const HAS_ENTERPRISE: u16 = 0x8000;
 
-/// Bytes of a message after which it ends. They are kept until then.
+// Bound (Flows): message of IPFIX that is written = 16 KiB and one record.
+/// A message ends behind them, and is kept until then.
 const MESSAGE_LEN: usize = 16 << 10;
 
 /// Seconds from 1900, which NTP counts from, to 1970.

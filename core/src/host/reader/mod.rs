@@ -24,6 +24,7 @@ pub use fill::{DIRECT_MIN, Destination};
 pub use operation::Operation;
 pub use options::ReaderOptions;
 
+// Bound (Streams): buffer of a Reader = 64 KiB.
 /// Bytes that are read at once. They stay in a core's cache while they are used.
 pub(super) const PIECE: usize = 64 << 10;
 

@@ -32,7 +32,8 @@ const ENDING: &str = ".bwi";
 const KIND: FileKind =
     FileKind { name: "the index of a capture", magic: b"\x89BWI\r\n\x1a\n", format: 1 };
 
-/// Bytes of a compressed window at most: more than zstd makes of 32 KiB.
+// Bound (Captures): window in the index of a capture = 40 KiB compressed.
+/// More than zstd makes of 32 KiB.
 const WINDOW_LEN_MAX: u32 = 40 << 10;
 
 /// The place of the index of a capture file.

@@ -10,7 +10,8 @@
 use crate::bytes::STATE_LEN;
 use crate::wire::{Endian, Reader};
 
-/// Parts of a capture at most; longer captures have longer parts.
+// Bound (Captures): index of a capture = 65,536 parts, a preamble of 1 MiB.
+/// Longer captures have longer parts.
 pub(super) const PARTS_MAX: usize = 65_536;
 
 /// Bytes of the blocks that describe sections and interfaces at most. A capture with more has parts up to there only.

@@ -22,7 +22,9 @@ const INTERNET: u16 = 1;
 /// In the class of an answer, multicast DNS tells others to forget what they knew (RFC 6762, section 10.2).
 const CACHE_FLUSH: u16 = 0x8000;
 
-/// Bytes that a name has at most (RFC 1035, section 2.3.4).
+// Bound (Captures): name in a DNS message; names in its answers = 255 bytes each; a longer name is none, names of
+// answers beyond are left out. A name has 127 pointers, and names of 32 answers are read.
+/// RFC 1035, section 2.3.4.
 const NAME_MAX: usize = 255;
 
 /// Bytes that the names of all answers have at most, with what is between them. Those that have no room are left out, and

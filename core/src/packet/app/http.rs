@@ -6,7 +6,8 @@ use crate::packet::Field;
 /// The longest method of the registry (IANA, "HTTP Method Registry"), which is UPDATEREDIRECTREF.
 const METHOD_MAX: usize = 17;
 
-/// Bytes of a path or a user agent that are told. Longer ones are cut, and end in [`CUT`].
+// Bound (Captures): path and user agent of an HTTP request = 255 bytes each; longer ones are cut.
+/// Those that are cut end in [`CUT`].
 const TEXT_LEN_MAX: usize = 255;
 
 /// The end of a text that was cut.

@@ -7,7 +7,8 @@ use crate::batch::Value;
 use crate::packet::net::proto;
 use crate::packet::{Field, Packet};
 
-/// Bytes of a ClientHello that are joined. Those with keys of post-quantum cryptography have 2 KiB.
+// Bound (Flows): ClientHello of a flow = 16 KiB in 16 packets, 256 frames of QUIC.
+/// Those with keys of post-quantum cryptography have 2 KiB.
 const HELLO_LEN_MAX: usize = 16 << 10;
 
 /// Packets with payload that are looked at.

@@ -20,7 +20,8 @@ pub(super) use format::{Evidence, JournalHeader, cut_hash};
 use format::{JournalState, STATE_AT, state};
 pub(super) use writer::JournalWriter;
 
-/// Bytes of the disk that a void journal may keep.
+// Bound (Marshal): journal of a store, on disk = what a change writes, with what it overwrites where that is to survive
+// the system or above 4 MiB; 16 MiB when it is void.
 const KEPT_LEN: u64 = 16 << 20;
 
 /// The file that journals of one store are written to.

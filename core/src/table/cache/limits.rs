@@ -15,6 +15,7 @@ const FLOOR: u64 = 384 << 10;
 /// Fewest bytes that a cache may be limited to.
 pub(super) const BYTES_MIN: u64 = 1 << 20;
 
+// Bound (Tables): log that one change of a cache goes over to evict, beside what it puts = 9 times 128 KiB.
 /// Part of the limit that one step of eviction goes over, and its bounds.
 const STEP_PART: u64 = 128;
 const STEP_MIN: u64 = 16 << 10;
@@ -59,6 +60,7 @@ impl CacheLimits {
 
     /// Fails for an entry that has no place beside others. [`ErrorKind::Limit`](crate::ErrorKind::Limit)
     pub(super) fn check_entry(&self, len: u64) -> Result<()> {
+        // Bound (Tables): a cache = its limit, of which an entry takes a quarter at most.
         let max = self.used_bytes_max() / 4;
         if len <= max { Ok(()) } else { Err(Error::limit("a cache's entry", max, len)) }
     }

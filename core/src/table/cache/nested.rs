@@ -20,6 +20,7 @@ pub enum NestedTag {
 }
 
 impl NestedTag {
+    // Bound (Tables): objects inside each other in a value of a cache = 100.
     /// Items inside each other.
     pub const DEPTH_MAX: usize = 100;
 

@@ -3,7 +3,7 @@
 use super::decoder::{EntryInText, EntryPart, HexDigits, TextPlace};
 use crate::error::{Result, excerpt_of_bytes};
 
-/// Bytes of a line of the header.
+// Bound (Tables): line of the header of a dump that is loaded = 4,096 bytes.
 const HEADER_LINE_MAX: usize = 4096;
 
 /// The line behind the last entry.

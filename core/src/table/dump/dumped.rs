@@ -7,7 +7,8 @@ use crate::table::file::{FileTable, TableKind};
 use crate::table::tokyo_cabinet::DatabaseKind;
 use crate::table::{KeyRange, Origin, Scan, Table};
 
-/// Entries of a step, which takes a fraction of a second.
+// Bound (Tables): entries of a dump between two interrupts = 4,096.
+/// A step takes a fraction of a second.
 const STEP_LEN: usize = 4096;
 
 /// The entries of a table at one moment, which are written as text.

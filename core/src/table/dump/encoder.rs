@@ -4,7 +4,7 @@ use super::DumpFormat;
 use crate::error::Result;
 use crate::table::file::TableKind;
 
-/// Bytes of text that are gathered before they go on.
+// Bound (Tables): text of a dump while it is written = 256 KiB.
 const GATHERED_MAX: usize = 256 << 10;
 
 /// Takes text that was gathered, all of it.

@@ -3,7 +3,8 @@
 use super::decoder::{HexDigits, TextPlace};
 use crate::error::Result;
 
-/// Bytes of a word or a name.
+// Bound (Tables): name in a dump of SQL that is loaded = 256 bytes.
+/// Words, too.
 const WORD_MAX: usize = 256;
 
 /// Token, or part of one, that a byte brought.

@@ -12,9 +12,9 @@ use memmap2::MmapMut;
 /// The length from which on a buffer is a mapping of its own.
 pub(super) const MAPPED_LEN: usize = 64 << 10;
 
-/// Mappings at one time, in all tables. Linux allows a process 65,530 areas, and its host needs some.
-/// Mappings side by side are one area, and being of one length they fill each other's holes: of so
-/// many, half at most stand alone.
+// Bound (Tables): pages of a tree in memory = 64 KiB; 98,304 of them mappings, in all tables.
+/// Linux allows a process 65,530 areas, and its host needs some. Mappings side by side are one area, and being of one length
+/// they fill each other's holes: of so many, half at most stand alone.
 const MAPPED_MAX: usize = 96 << 10;
 
 /// Bytes that the system gives and takes at a time, as [`Buffer::resident_len`] reckons them.

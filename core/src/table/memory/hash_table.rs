@@ -20,8 +20,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::heap::{Address, HeapCursor, HeapSnapshot, Pin, RecordHeap, prefetch};
 use crate::table::{Eviction, EvictionJudge, Scan, Snapshot, Stat, Table, View, check_entry};
 
-/// Bytes and records that a change may move for each byte it writes or releases, so that dead bytes
-/// never get ahead, and no change takes long.
+// Bound (Tables): records moved for one change of a table in memory = 64, and 4 bytes for each that it writes or
+// releases.
+/// So dead bytes never get ahead, and no change takes long.
 const MOVED_PER_BYTE: usize = 4;
 const MOVED_RECORDS: usize = 64;
 

@@ -28,7 +28,8 @@ const HEAD_LEN_MAX: usize = 2 + 2 * 8 + 2 + 2 * 10;
 /// Bytes to read at once when all is read.
 const SCAN_AHEAD_LEN: usize = 256 << 10;
 
-/// The longest value that is inflated: a thousandth of it in a file would else take it all in memory.
+// Bound (Tables): inflated value of a Tokyo Cabinet file = 256 MiB.
+/// A thousandth of it in a file would else take it all in memory.
 pub(super) const INFLATED_LEN_MAX: usize = 256 << 20;
 
 /// A record where it lies.

@@ -37,6 +37,7 @@ const TAKEN: u64 = 0;
 /// Places of the leaves.
 #[derive(Debug)]
 struct Leaves {
+    // Bound (Tables): leaves of a Tokyo Cabinet tree = 16 bytes each.
     /// Number and offset of each, by number.
     places: Vec<(u64, u64)>,
     /// All before were read.

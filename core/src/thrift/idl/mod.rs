@@ -42,6 +42,7 @@ pub use gather::{Includes, SourceText};
 
 use crate::Result;
 
+// Bound (Thrift): IDL texts = 4 MiB each, 16 MiB together, 256 files.
 /// Maximum length of the text of one file, in bytes.
 pub const TEXT_LEN_MAX: usize = 4 << 20;
 
@@ -51,6 +52,7 @@ pub const TEXTS_LEN_MAX: usize = 16 << 20;
 /// Maximum number of files.
 pub const FILES_MAX: usize = 256;
 
+// Bound (Thrift): nesting of IDL values = 64.
 /// Maximum depth of values of constants and defaults in each other.
 pub const VALUE_DEPTH_MAX: usize = 64;
 

@@ -6,7 +6,8 @@ use super::super::limits::{DEPTH_MAX, Limits, levels_of_either, too_deep};
 use super::cursor::{is_space, shown};
 use crate::Error;
 
-/// Brackets that a struct, a list or a map has at most, for each of its levels.
+// Bound (Thrift): brackets of a message in JSON whose end is searched = 2 for each level.
+/// A struct, a list or a map has no more.
 const BRACKETS_PER_LEVEL: usize = 2;
 
 /// Bytes of the longest escape of a character that has one.

@@ -68,6 +68,7 @@ pub(in super::super) fn transcode(
 struct Transcoder<'p, 'a> {
     plan: &'p Plan,
     at: JsonCursor<'a>,
+    // Bound (Thrift): Binary that a message in JSON becomes = 4 times its bytes.
     binary: Vec<u8>,
     /// Text of base64 without its escapes.
     scratch: Vec<u8>,

@@ -8,6 +8,7 @@ use magnus::{Error, RArray, Ruby, Value, prelude::*, value::Opaque};
 use crate::border::AddressCache;
 use crate::memory_report::MemoryReport;
 
+// Bound (Captures): text of addresses in Ruby = 32,768.
 /// Slots, made when the first address is asked for; an address whose slot another one took is written
 /// out again.
 const SLOTS: usize = 1 << 15;

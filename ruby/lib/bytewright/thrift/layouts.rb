@@ -16,7 +16,7 @@ module Bytewright
       WRITE_PARTS = %i[write_data write_container is_container? each_field sorted_field_ids name_to_id].freeze
       # Methods that Ruby code runs by, where keys of maps and elements of sets are put into a Hash.
       COMPLEX = [STRUCT, MAP, SET, LIST].freeze
-      # Structs that one class may hold, itself and those inside counted.
+      # Bound (Thrift): structs that one class of Thrift contains, in Ruby = 10,000, itself counted.
       STRUCTS_MAX = 10_000
 
       # Options of a codec for a class that is none of Thrift's, or has what is not known.

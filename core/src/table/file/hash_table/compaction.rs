@@ -20,6 +20,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::files::TurnKind;
 use crate::table::ValueType;
 
+// Bound (Tables): dead bytes in a hashed table's file = as many as are alive and 416 KiB, and while it is copied six
+// tenths or 416 KiB more.
 /// Dead bytes that are left alone: to make a file for less costs more than it gives back.
 const FLOOR: u64 = 416 << 10;
 

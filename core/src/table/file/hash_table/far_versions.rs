@@ -6,6 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::segment::KeyHash;
 
+// Bound (Tables): memory for a snapshot of a hashed table's file = 40 bytes for each key that it looked for behind more
+// than 16 newer versions.
 /// Versions that are gone back over before it is remembered what was found.
 const LONG_CHAIN: u32 = 16;
 

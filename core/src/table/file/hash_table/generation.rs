@@ -10,6 +10,8 @@ use crate::error::{Error, Result};
 use crate::files::{FrameFlags, LogRecord, Storage};
 use crate::heap::record::HeapRecord;
 
+// Bound (Tables): compaction of a hashed table's file = two buffers of 256 KiB and one entry, and the changes of a
+// frame.
 /// The payload of the frames that are written: less than this and one record.
 const FRAME_LEN: usize = 256 << 10;
 

@@ -26,7 +26,8 @@ pub(super) const HEADERS_LEN: usize = 2 * HEADER_LEN;
 /// Offset of the first frame: behind the pages of the headers and of what processes share.
 pub(super) const LOG_START: u64 = (AREA_PAGE + AREA_PAGES) as u64 * PAGE_LEN as u64;
 
-/// The end of the longest log: what an index can point into.
+// Bound (Tables): length of a hashed table's file = 1 TiB.
+/// As much as an index can point into.
 pub(super) const LOG_END_MAX: u64 = 1 << 40;
 
 /// Facts about the whole file.

@@ -14,7 +14,8 @@ use crate::error::{Error, Result};
 use crate::files::{CommitFrame, FRAME_HEADER_LEN, PAGE_LEN, reserve};
 use crate::table::ValueType;
 
-/// The most segments that are taken from the disk at once.
+// Bound (Tables): room that the index of a hashed table's file takes from the disk at once = an eighth of the index, at
+// least 32 KiB and at most 1 MiB; a directory of twice the length.
 const SEGMENTS_AT_ONCE: u64 = 64;
 
 /// The most bytes of one frame of rooms.

@@ -39,6 +39,8 @@ pub(super) struct FileUse {
 /// Opens the file in `storage`, which errors call `name`.
 pub(super) fn open(storage: Box<dyn Storage>, name: &Arc<str>, usage: FileUse) -> Result<HashFile> {
     let header = read_header(&*storage)?;
+    // Bound (Tables): index of a hashed table's file in memory of the process = none; all of it for who may not write
+    // the file.
     let is_shared = is_writable(&*storage) && !usage.is_apart;
     let mut log = Log::new(storage, header, name.clone());
     let failed = |error| Error::io("map the table", &error);

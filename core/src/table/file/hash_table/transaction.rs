@@ -13,6 +13,8 @@ use crate::files::{CommitFrame, FrameBuffer, FrameFlags, LogRecord, PAYLOAD_LEN_
 /// Changes that are looked through one by one.
 const FEW: usize = 8;
 
+// Bound (Tables): changes of an open transaction of a hashed table in a file = some 80 bytes for each key, 128 at most;
+// 56 for each change in a part of it, 112 at most.
 /// Newest change of a key.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PendingChange {

@@ -24,6 +24,8 @@ const FIRST_BITS: PageNumber = 17;
 /// First page of a file that can be of the tree.
 pub(super) const FIRST_PAGE: PageNumber = FIRST_BITS + 2 * (PageChunk::FIRST_LEN / PAGES_IN_PAGE);
 
+// Bound (Tables): room that an ordered table's file takes ahead = an eighth of its length, at least 256 KiB and at most
+// 16 MiB; on the disk 256 KiB at a time.
 /// The least and the most pages by which a file grows.
 const GROWTH: std::ops::RangeInclusive<u32> = 64..=4096;
 

@@ -58,6 +58,8 @@ const CELL_LINES_AHEAD: usize = 3;
 /// Bytes of a slot.
 pub(super) const SLOT_LEN: usize = 6;
 
+// Bound (Tables): key and value in a page of an ordered table's file = 400 bytes of a key; 1,010 bytes of an entry;
+// longer ones stand in pages of their own.
 /// The longest part of a key that stands in a page.
 pub(super) const KEY_INLINE_MAX: usize = 400;
 

@@ -8,7 +8,8 @@ use super::pointer::{PagePointer, PageRun};
 use super::tree_file::TreeFile;
 use crate::error::Result;
 
-/// The longest way from a root to a leaf. A tree of so many levels has more pages than a file can have.
+// Bound (Tables): way from the root of an ordered table in a file to an entry = 40 pages.
+/// A tree of so many levels has more pages than a file can have.
 pub(super) const DEPTH_MAX: usize = 40;
 
 /// Keys that are looked up side by side.

@@ -40,6 +40,8 @@ pub(super) struct TreeTransaction {
     floor: u64,
     /// TreeRoots at the beginning of the transaction and its savepoints.
     levels: Vec<Level>,
+    // Bound (Tables): open transaction of an ordered table in a file = 8 bytes for each page that it writes, 24 for
+    // each that it frees; the pages are in the file.
     allocated: Vec<(PageNumber, u32)>,
     freed: Vec<FreedPages>,
     /// Pages for a change that must not fail halfway.

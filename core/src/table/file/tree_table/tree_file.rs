@@ -28,6 +28,8 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 #[derive(Debug)]
 pub(super) struct TreeFile {
     pub(super) map: Arc<PageMap>,
+    // Bound (Tables): memory of the process for an ordered table's file, which is mapped = 8 bytes for each of its
+    // pages; where the file may not be written, also the pages that were read.
     checked: CheckedPages,
     pub(super) storage: Arc<dyn Storage>,
     /// True if the pages are those of the file; otherwise they are copies, read when they are needed.

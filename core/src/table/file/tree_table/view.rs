@@ -296,6 +296,8 @@ impl TreeScan {
                     }
                 };
                 let leaf = found.leaf;
+                // Bound (Tables): entries that a scan of an ordered table in a file finds = as many as the root counts;
+                // more end it with an error.
                 self.left = self.left.checked_sub(1).ok_or_else(|| {
                     let expected = format!("a tree of {} entries", self.pinned.root.len);
                     self.pinned.file.corrupt(leaf.page, &expected, "more")

@@ -22,8 +22,8 @@ use crate::{Error, Result};
 use names::{Constant, Scope};
 use values::{DeclaredEnum, DefinitionPlace, FieldNumbers};
 
-/// Maximum number of parts of types and values that come of names that stand for others, in all: a few lines,
-/// each of which names the one before twice, would fill any memory.
+// Bound (Thrift): copies of the types and values behind names in IDL = 1,048,576 parts in all.
+/// A few lines, each of which names the one before twice, would fill any memory.
 const COPIES_MAX: usize = 1 << 20;
 
 /// Resolves files that are taken apart to one document.

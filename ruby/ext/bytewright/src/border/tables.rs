@@ -22,7 +22,7 @@ use crate::error::{defect, refusal, shown, to_ruby};
 
 const NIL: VALUE = rb_sys::Qnil as VALUE;
 
-/// A scratch buffer that grew beyond this is given back.
+// Bound (Tables): values from a file before they are Strings of Ruby = 1 MiB and one value, for each table.
 const SCRATCH_LEN_MAX: usize = 1 << 20;
 
 /// Interface that the methods of this file need of a table's object.

@@ -17,7 +17,8 @@ use super::variable::{Variable, find_places};
 use super::{define_thrift, gem_classes, hold_codec};
 use crate::error::{raised, refusal};
 
-/// Projections that a codec keeps, each with its paths; others make it forget all.
+// Bound (Thrift): lists of fields that a class remembers for `pluck` = 64.
+/// Others make a codec forget all.
 const PROJECTIONS_MAX: usize = 64;
 
 /// Defaults of a class that are told by a bit; those beyond are set before the message's values.

@@ -11,7 +11,7 @@ use crate::error::{end_of_file, to_thrift};
 /// Bytes that the gem asks for at once, at least; a transport gives those that are there.
 const READ_LEN_MIN: usize = 4096;
 
-/// Bytes to ask for at once, at most, whatever a message claims.
+// Bound (Thrift): bytes asked of a transport at once = 64 KiB, whatever a message claims.
 const READ_LEN_MAX: usize = 1 << 16;
 
 /// Reads what a struct lacks that begins at `@index` of the transport's buffer.

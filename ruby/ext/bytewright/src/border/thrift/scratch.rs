@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use bytewright::thrift::{BinaryWriter, CompactWriter, Tape, Write};
 
-/// Bytes of a message's copy that are kept.
+// Bound (Thrift): copy of a message while Ruby code runs for it = 1 MiB kept, of each thread.
 const COPY_RETAINED_MAX: usize = 1 << 20;
 
 /// Buffers that one message needs while it is read or written.
