@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes a distribution of the Perl face that holds what it is built from: the module, and the Rust sources in rust/.
+# Makes a distribution of the Perl face that holds what it is built from: the module, the Rust sources in rust/, and in rust/vendor
+# those of the crates that these need, so that the build needs no network.
 #
 #   perl/dist.sh OUT    OUT/Bytewright-VERSION.tar.gz
 set -euo pipefail
@@ -26,6 +27,13 @@ copy "" . LICENSE CHANGELOG.md
 copy "" rust "${rust[@]}"
 # The command and the other faces stay where they are.
 sed -i 's/"core", "cli", /"core", /' "$work/rust/Cargo.toml"
+# Nor does a distribution test crates of Rust.
+sed -i '/^\[dev-dependencies\]/,/^$/d; /^\[\[example\]\]/,/^$/d' "$work"/rust/core/Cargo.toml "$work"/rust/c/ext/*/Cargo.toml
+
+mkdir "$work/.cargo"
+packages/vendor.sh "$work/rust" bytewright-c
+# Cargo looks for it from the folder in which it is called.
+printf '[source.crates-io]\nreplace-with = "vendor"\n\n[source.vendor]\ndirectory = "rust/vendor"\n' >"$work/.cargo/config.toml"
 cd "$work"
 { echo MANIFEST; find . -type f -printf "%P\n"; } | sort >"$work.manifest"
 mv "$work.manifest" MANIFEST
