@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Packs the command, with its man page, completions, and the licences of what is linked in:
+# Packs the command, with its man pages, completions, and the licences of what is linked in:
 #
 #   packages/command.sh BINARY OUT                    the command of this machine:
 #     OUT/bytewright-VERSION-x86_64-linux.tar.gz      to be unpacked into any prefix, such as /usr/local
@@ -10,6 +10,7 @@
 #     OUT/bytewright-static_VERSION_ARCHITECTURE.deb
 #
 # Help and completions of a command for another machine are asked of SPEAKER, which is built of the same sources and runs here.
+# DEBEMAIL is the address that users of the .deb write to.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 usage="usage: packages/command.sh BINARY OUT [MACHINE SPEAKER]"
@@ -39,37 +40,9 @@ export SOURCE_DATE_EPOCH
 put() { # put MODE PATH: standard input as a file of the tree
   install -D -m "$1" /dev/stdin "$tree/$2"
 }
-
-# manual: the help of all commands as one page. Their texts are the parser's own, so the page cannot disagree with it.
-manual() {
-  printf '.TH BYTEWRIGHT 1 "" "bytewright %s"\n' "$version"
-  printf '.SH NAME\nbytewright \\- read, decode and keep bulk binary data\n.SH SYNOPSIS\n'
-  printf '.B bytewright\n.I COMMAND\n[options]\n.SH OPTIONS AND COMMANDS\n'
-  literally "$("$speaker" --help)"
-  commands_of
-}
-commands_of() { # commands_of [COMMAND]: a section for each of its subcommands, and theirs
-  local command
-  "$speaker" "$@" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p' | sed '/^help$/d' | while read -r command; do
-    printf '.SH "%s"\n' "$(tr a-z A-Z <<<"bytewright $* $command" | tr -s ' ')"
-    literally "$("$speaker" "$@" "$command" --help)"
-    commands_of "$@" "$command"
-  done
-}
-literally() { # literally TEXT: lines as they are, for troff
-  printf '.nf\n'
-  sed 's/\\/\\e/g; s/-/\\-/g; s/^\([.'"'"']\)/\\\&\1/' <<<"$1"
-  printf '.fi\n'
-}
-
-# fill TREE: what stands below a prefix
-fill() {
+fill() { # fill TREE: what stands below a prefix
   tree=$1
-  install -D -m 755 "$binary" "$tree/bin/bytewright"
-  manual | gzip -9n | put 644 share/man/man1/bytewright.1.gz
-  "$speaker" completions bash | put 644 share/bash-completion/completions/bytewright
-  "$speaker" completions zsh | put 644 share/zsh/vendor-completions/_bytewright
-  "$speaker" completions fish | put 644 share/fish/vendor_completions.d/bytewright.fish
+  packages/command_files.sh "$binary" "$tree" "$speaker"
 }
 packages/licenses.py write bytewright-cli "$target" "$work/papers" "${parts[@]}"
 
@@ -80,6 +53,15 @@ tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE
 
 fill "$work/deb/usr"
 put 644 "share/doc/$package/copyright" <LICENSE
+gzip -9n <CHANGELOG.md | put 644 "share/doc/$package/CHANGELOG.md.gz"
+maintainer="The Bytewright authors${DEBEMAIL:+ <$DEBEMAIL>}"
+gzip -9n <<END | put 644 "share/doc/$package/changelog.gz"
+$package ($version) unstable; urgency=medium
+
+  * CHANGELOG.md.gz tells what is new.
+
+ -- $maintainer  $(LC_ALL=C date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")
+END
 install -m 644 "$work"/papers/* "$tree/share/doc/$package/"
 # needs: the lines of the package that tell what it needs
 needs() {
@@ -96,14 +78,14 @@ tree=$work/deb put 644 DEBIAN/control <<END
 Package: $package
 Version: $version
 Architecture: $architecture
-Maintainer: The Bytewright authors
+Maintainer: $maintainer
 $(needs)
 Section: utils
 Priority: optional
 Installed-Size: $(du -sk "$work/deb/usr" | cut -f1)
 Description: reads, decodes and keeps bulk binary data
- Packet captures to fields, flows and Thrift calls in one pass over the compressed
- file; tables of keys and values in a file that survives a crash; Thrift messages;
- stores of Ruby's PStore.$(if [ "$package" = bytewright-static ]; then printf '\n This one needs no library, and has neither filters nor interfaces.'; fi)
+ Packet captures to fields, flows and Thrift calls in one pass over the
+ compressed file; tables of keys and values in a file that survives a crash;
+ Thrift messages; stores of Ruby's PStore.$(if [ "$package" = bytewright-static ]; then printf '\n This one needs no library, and has neither filters nor interfaces.'; fi)
 END
 dpkg-deb --root-owner-group --build "$work/deb" "$out/${package}_${version}_$architecture.deb" >/dev/null

@@ -53,7 +53,7 @@ dpkg -r bytewright
 installs "the .deb of the command"
 tar -xzf pkg/bytewright-*-linux.tar.gz
 main_job "$(echo "$PWD"/bytewright-*-linux/bin/bytewright)"
-gzip -dc bytewright-*-linux/share/man/man1/bytewright.1.gz | grep -q '"BYTEWRIGHT TABLE GET"'
+gzip -dc bytewright-*-linux/share/man/man1/bytewright-table.1.gz | grep -q '"BYTEWRIGHT TABLE GET"'
 has_papers bytewright-*-linux bytewright-*-linux parquet
 installs "the tarball of the command"
 
