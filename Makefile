@@ -14,12 +14,12 @@
 #   make bench        ratios against the peers, losing rows too, recorded and put into README.md and docs/benchmarks.md
 #                     (bench-flows, -tables, -pstore, -thrift, -io, -perl, -python: one of them, only shown)
 #   make bench-spark  the same for Spark, which it installs, so that it is no part of make bench
-#   make install-c    the C library, with PREFIX=/usr/local
+#   make install-c    the C library, with PREFIX=/usr/local, LIBDIR=/usr/local/lib and DESTDIR=
 #   make duckdb       the extension for DuckDB, in target/duckdb; make test-duckdb tests the one of the build for make test
 #   make wheel        the wheel for Python, in target/python/wheels
 #   make test-spark   what Spark makes of captures, with Java and PySpark in an environment of its own; HEAVY=1: 20 kills, and a capture of 2 GB
 #   make perl-dist    the distribution for Perl, in target/perl
-#   make packages     the source gem, a gem with libraries for the Rubies of RUBY_RELEASES="trixie" and of this machine, the
+#   make packages     the source gem, a gem with libraries for the Rubies of RUBY_RELEASES="trixie experimental" and of this machine, the
 #                     wheel, the distribution for Perl, a .deb and a tarball of the command, in pkg/
 #   make release VERSION=0.2.0  all checks and packages of a release, committed; it publishes nothing
 #   make test-packages  what README and docs/ say about installing, word for word, on new roots; takes root and mmdebstrap
@@ -36,9 +36,10 @@
 SECONDS ?= 60
 ORDERS ?= 10
 RELEASES ?= bookworm trixie sid
-RUBY_RELEASES ?= trixie
+RUBY_RELEASES ?= trixie experimental
 RUBIES ?=
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 GEM_DIR := $(CURDIR)/target/gems
 GEM_BUILD := $(CURDIR)/target/gem-build
 BUILD_TESTS := cargo test --quiet --locked --workspace --no-run
@@ -272,6 +273,7 @@ packages: $(WHEEL_STAMP) perl-dist
 	gem build --silent -o pkg/$$(ruby -e 'print Gem::Specification.load("ruby/bytewright.gemspec").file_name') ruby/bytewright.gemspec
 	GEM_BUILD=$(GEM_BUILD) packages/platform_gem.sh pkg $(RUBY_RELEASES)
 	cp target/python/wheels/*.whl target/perl/Bytewright-*.tar.gz pkg/
+	python/sdist.sh pkg
 	packages/licenses.py wheel pkg/*.whl $$(rustc -vV | sed -n 's/^host: //p')
 	cargo build --quiet --locked --release -p bytewright-cli
 	packages/command.sh $${CARGO_TARGET_DIR:-target}/release/bytewright pkg
@@ -302,11 +304,11 @@ test-perl-dist: $(PERL_STAMP)
 	perl/test.sh target/perl
 
 install-c: setup
-	CARGO_TARGET_DIR=$(GEM_BUILD) c/build.sh target/c-install $(abspath $(PREFIX))
-	install -d $(PREFIX)/include $(PREFIX)/lib/pkgconfig
-	install -m 644 c/include/bytewright.h $(PREFIX)/include/
-	cp -P target/c-install/libbytewright.* $(PREFIX)/lib/
-	install -m 644 target/c-install/bytewright.pc $(PREFIX)/lib/pkgconfig/
+	CARGO_TARGET_DIR=$(GEM_BUILD) c/build.sh target/c-install $(abspath $(PREFIX)) $(abspath $(LIBDIR))
+	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -m 644 c/include/bytewright.h $(DESTDIR)$(PREFIX)/include/
+	cp -P target/c-install/libbytewright.* $(DESTDIR)$(LIBDIR)/
+	install -m 644 target/c-install/bytewright.pc $(DESTDIR)$(LIBDIR)/pkgconfig/
 
 test-orders: $(GEM_STAMP)
 	$(WITH_GEM) ruby -W -Iruby/test ruby/test/orders.rb $(ORDERS)

@@ -88,6 +88,7 @@ part_cross() {
   need "mmdebstrap" command -v mmdebstrap
   need "qemu-user" command -v qemu-aarch64
   need "musl" test -e /lib/ld-musl-x86_64.so.1
+  need "lintian" command -v lintian
 }
 part_spark() { # large
   need "default-jre-headless" java_from 17

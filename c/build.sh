@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the C library: libbytewright.a, libbytewright.so with its versions, and bytewright.pc.
 #
-#   c/build.sh OUT            in the folder OUT
-#   c/build.sh OUT PREFIX     for an installation in PREFIX, which bytewright.pc names
+#   c/build.sh OUT                    in the folder OUT
+#   c/build.sh OUT PREFIX [LIBDIR]    for an installation in PREFIX, with the libraries in LIBDIR, which is PREFIX/lib by default
 #
 # BYTEWRIGHT_LIBRARY names what cargo built of bytewright-c already.
 #
@@ -11,6 +11,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$1 prefix=${2:-}
+# Below the prefix, so that pkg-config can be told another one.
+libdir=${3:-$prefix/lib} libdir=${libdir/#$prefix\//\${prefix\}/}
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 abi=$(sed -n 's/^pub const BW_ABI_VERSION: u32 = \(.*\);/\1/p' c/ext/bytewright/src/version.rs)
 soname=libbytewright.so.$abi
@@ -31,8 +33,8 @@ cc -shared -o "$out/$soname" -Wl,-soname,"$soname" -Wl,--version-script=c/bytewr
 ln -sf "$soname" "$out/libbytewright.so"
 cat >"$out/bytewright.pc" <<PC
 prefix=${prefix:-$out}
-libdir=\${prefix}${prefix:+/lib}
-includedir=${prefix:+\${prefix}/include}${prefix:-$PWD/c/include}
+libdir=\${prefix}
+includedir=$PWD/c/include
 
 Name: bytewright
 Description: Tables, captures and columns at native speed
@@ -42,5 +44,5 @@ Libs.private: -lutil -lrt -lpthread -lm -ldl
 Cflags: -I\${includedir}
 PC
 if [ -n "$prefix" ]; then
-  sed -i 's|^includedir=.*|includedir=${prefix}/include|' "$out/bytewright.pc"
+  sed -i "s|^libdir=.*|libdir=$libdir|; s|^includedir=.*|includedir=\${prefix}/include|" "$out/bytewright.pc"
 fi

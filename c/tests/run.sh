@@ -124,4 +124,11 @@ installed() { # installed: what `make install-c` puts in a prefix is found by pk
     grep -q "^prefix=$work/prefix$" "$work/prefix/lib/pkgconfig/bytewright.pc"
 }
 passes installed
+staged() { # staged: what is packed stands below DESTDIR, which no file names
+  make --silent install-c DESTDIR="$work/stage" PREFIX=/usr LIBDIR=/usr/lib/machine
+  (cd "$work/stage/usr" && ls include/bytewright.h lib/machine/libbytewright.{a,so} lib/machine/pkgconfig/bytewright.pc >/dev/null) &&
+    grep -qxF 'libdir=${prefix}/lib/machine' "$work/stage/usr/lib/machine/pkgconfig/bytewright.pc" &&
+    ! grep -q stage "$work/stage/usr/lib/machine/pkgconfig/bytewright.pc"
+}
+passes staged
 echo "$passed passed, 0 failed"
