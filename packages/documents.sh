@@ -92,6 +92,9 @@ END
 [ "$(bytewright flows samples/web.pcap.gz --csv | wc -l)" = 927 ]
 ri --no-pager --format=markdown 'Bytewright::Packet#src_ip' 'Bytewright::Capture#each'
 END
+  block docs/guides/install.md 2 PyPI <<'END'
+[ "$(env/bin/python -c 'import bytewright; print(len(list(bytewright.flows("samples/web.pcap.gz"))))')" = 926 ]
+END
   # `make install-c` has apt install what compiling needs, and what that depends on. 289 packages were installed once.
   block docs/c.md 1 <<'END'
 [ "$(./a.out)" = green ]

@@ -19,6 +19,7 @@ writes_only=false
 version=${1:-}
 [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "expected a version such as VERSION=0.2.0, found '$version'"
 [ -z "$(git status --porcelain)" ] || fail "expected a checkout without changes; git status shows them"
+$writes_only || [ -n "${DEBEMAIL:-}" ] || fail "expected DEBEMAIL, the address that users of the packages for Debian write to"
 heading="## $version, unreleased"
 grep -qxF "$heading" CHANGELOG.md || fail "expected the line '$heading' in CHANGELOG.md"
 ! git rev-parse --quiet --verify "refs/tags/v$version" >/dev/null || fail "expected a new version, found the tag v$version"
@@ -65,8 +66,8 @@ cat <<TEXT
 Bytewright $version is ready in pkg/, and committed. To publish it:
 
     git tag -s v$version && git push origin HEAD v$version
-    for gem in pkg/bytewright-$version{,-*}.gem pkg/cross/*.gem; do gem push \$gem || break; done
-    twine upload pkg/bytewright-$version-*.whl pkg/cross/*.whl
+    for gem in pkg/bytewright-$version.gem pkg/cross/*.gem; do gem push \$gem || break; done
+    twine upload pkg/bytewright-$version.tar.gz pkg/cross/*.whl
     cpan-upload pkg/Bytewright-$version.tar.gz
 
 Attach the rest of pkg/ to the release, and let README.md and docs/guides/install.md say where the packages are.

@@ -40,6 +40,7 @@ class ReleaseTest < TestCase
     assert_refused("expected the line '## 97.0.0, unreleased' in CHANGELOG.md", "97.0.0")
     git("tag", "v#{NEW}")
     assert_refused("expected a new version, found the tag v#{NEW}", NEW)
+    assert_includes(Open3.capture2e({ "DEBEMAIL" => nil }, "packages/release.sh", "97.0.0", chdir: @folder).first, "expected DEBEMAIL")
     edit("README.md") { |text| "#{text}more\n" }
     assert_refused("expected a checkout without changes", NEW)
   end
