@@ -5,7 +5,7 @@
 #   OUT/bytewright-static_VERSION_ARCHITECTURE.deb          the same for apt-get install ./FILE
 #   OUT/bytewright-VERSION-cp310-abi3-PLATFORM.whl          wheels: manylinux_2_17 and musllinux_1_2, for x86_64 and aarch64
 #   OUT/bytewright-VERSION-cp314-cp314t-PLATFORM.whl        the same for the free-threaded CPython 3.14
-#   OUT/bytewright-VERSION-PLATFORM.gem                     gems: aarch64-linux-gnu, x86_64-linux-musl and aarch64-linux-musl
+#   OUT/bytewright-VERSION-PLATFORM.gem                     gems: linux-gnu and linux-musl, for x86_64 and aarch64
 #
 # zig compiles the C of zstd, and links. It brings the C libraries: musl for the commands, which becomes a part of them, and what
 # glibc and musl have of symbols for the wheels and gems. Tools are installed into target/cross/tools. What is compiled is kept in
@@ -51,7 +51,6 @@ for machine in x86_64 aarch64; do
   done
 done
 
-# For the Rubies that `make packages` has libraries for.
-for target in aarch64-unknown-linux-gnu {x86_64,aarch64}-unknown-linux-musl; do
-  SOURCE_DATE_EPOCH=$time GEM_BUILD=$CARGO_TARGET_DIR packages/platform_gem.sh "$out" --target $target bookworm trixie
+for target in {x86_64,aarch64}-unknown-linux-{gnu,musl}; do
+  SOURCE_DATE_EPOCH=$time GEM_BUILD=$CARGO_TARGET_DIR packages/platform_gem.sh "$out" --target $target bookworm trixie experimental
 done

@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
 # Runs the packages that packages/cross.sh made: packages/cross_test.sh OUT
 #
-# Those for x86_64 run here, those for aarch64 in qemu-user, wheel and gem for glibc with Debian's Python and Rubies for arm64, whose
-# files mmdebstrap unpacks into target/roots. The command's files are read on the machine that did not write them, too. All is packed again,
-# and must be the same bytes; with REBUILD=1 it is compiled again before, in another folder.
+# Those for x86_64 run here, those for aarch64 in qemu-user, wheel and gems for glibc with Debian's Python and Rubies, whose files
+# mmdebstrap unpacks into target/roots, wheel and gem for musl with those that packages/musl_root.sh compiles. The command's files are read
+# on the machine that did not write them, too. All is packed again, and must be the same bytes; with REBUILD=1 it is compiled again before,
+# in another folder.
 #
-# Not tested: wheels and gems for musl with an interpreter, because there is none for musl in Debian or on PyPI. The loader of musl has
-# to find all that they need but the interpreter's own symbols. What a kernel for aarch64 does: qemu calls that of this machine, whose pages
-# have 4 KiB. Live captures and filters, which the static command does not have.
+# Not tested: wheels and gems for musl on aarch64, and for the Rubies that musl_root.sh does not make, with an interpreter: the loader of
+# musl has to find all that they need but the interpreter's own symbols. What a kernel for aarch64 does: qemu calls that of this machine,
+# whose pages have 4 KiB. Live captures and filters, which the static command does not have.
 set -euo pipefail
 out=$(realpath "${1:?usage: packages/cross_test.sh OUT}")
 cd "$(dirname "$0")/.."
 project=$PWD
 tools=$project/target/cross/tools/bin
-root=$project/target/roots/arm64
-# Bytes: of the command, of a wheel, and of a gem, which has two libraries.
-command_max=9000000 wheel_max=7000000 gem_max=9000000
+root=$project/target/roots/arm64 musl_root=$project/target/roots/musl
+# Bytes: of the command, of a wheel, and of a gem for each of its Rubies.
+command_max=9000000 wheel_max=7000000 gem_max=8000000
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -39,10 +40,12 @@ at_most() { # at_most BYTES FILE NAME: tells the size, too
   [ "$size" -le "$1" ] || fail "expected $3 to have $1 bytes at most, found $size"
   works "$3 has $size bytes"
 }
-on() { # on MACHINE COMMAND...: runs a program of that machine; with become=exec, in the place of this shell
+# on MACHINE COMMAND...: runs a program of that machine; with become=exec, in the place of this shell; with of_root=yes, with the libraries
+# of the root, also if the machine is this one
+on() {
   local machine=$1
   shift
-  if [ "$machine" = "$(uname -m)" ]; then ${become:-} "$@"; else ${become:-} qemu-aarch64 -L "$root" "$@"; fi
+  if [ "$machine" = "$(uname -m)" ] && [ -z "${of_root:-}" ]; then ${become:-} "$@"; else ${become:-} "qemu-$machine" -L "$root" "$@"; fi
 }
 
 has_papers() { # has_papers FOLDER FOLDER NAME...: the licences of what is linked in, and the bill of materials, with these among others
@@ -53,7 +56,7 @@ has_papers() { # has_papers FOLDER FOLDER NAME...: the licences of what is linke
 }
 
 (cd "$out" && sha256sum --quiet --check SHA256SUMS)
-expect 15 "$(find "$out" -name "*$version*" | wc -l)" "the number of packages"
+expect 16 "$(find "$out" -name "*$version*" | wc -l)" "the number of packages"
 
 # Unpacked
 
@@ -66,7 +69,7 @@ for machine in x86_64 aarch64; do
   binary=$work/$machine/bin/bytewright
   at_most $command_max "$binary" "the command for $machine"
   ! readelf --program-headers --dynamic --wide "$binary" | grep -E 'INTERP|NEEDED' || fail "expected no library to be needed by $binary"
-  for file in man/man1/bytewright.1.gz bash-completion/completions/bytewright; do [ -s "$work/$machine/share/$file" ]; done
+  for file in man/man1/bytewright.1.gz man/man1/bytewright-flows.1.gz bash-completion/completions/bytewright; do [ -s "$work/$machine/share/$file" ]; done
   [ -s "$work/$machine/LICENSE" ]
   has_papers "$work/$machine" "$work/$machine" musl zig-compiler-rt parquet
 done
@@ -158,6 +161,9 @@ for architecture in amd64 arm64; do
     dpkg-deb --fsys-tarfile "$package" | tar -xO "./usr/share/doc/bytewright-static/$file" | cmp - "$work/$machine/$file"
   done
 done
+# Without DEBEMAIL the maintainer has no address.
+lintian --no-cfg --allow-root --fail-on error --suppress-tags malformed-contact "$out"/*.deb
+works "lintian finds no error in the .deb"
 if packages/clean_root.sh answers bookworm; then
   mmdebstrap --quiet --variant=essential --format=null --keyring=/usr/share/keyrings \
     --aptopt='Acquire::Check-Valid-Until "false"' --customize-hook="copy-in $out/bytewright-static_${version}_amd64.deb samples/web.pcap.gz /tmp" \
@@ -261,7 +267,7 @@ lacks_only() {
   grep -q 'symbol not found' <<<"$said" || fail "expected the loader of musl to miss the interpreter on $2, found: $said"
   missing=$(grep -v -E "^\s\S+ (=> \S+ )?\(0x|: $1[A-Za-z0-9_]*: symbol not found\$" <<<"$said" || true)
   expect "" "$missing" "what the loader of musl says of $4 on $2"
-  works "the loader of musl finds all that $4 needs on $2 but the interpreter's symbols; gap: no interpreter for musl ran it"
+  works "the loader of musl finds all that $4 needs on $2 but the interpreter's symbols"
 }
 if [ -e "$root/unpacked" ]; then
   python=$(realpath "$root/usr/bin/python3")
@@ -276,6 +282,21 @@ for machine in x86_64 aarch64; do
     lacks_only '_?Py' $machine "$(library_of $machine musllinux_1_2 $python)" "the wheel $python"
   done
 done
+
+# with_musl COMMAND...: has `on` run the interpreters that are compiled with musl
+with_musl() {
+  root=$musl_root of_root=yes "$@"
+}
+if packages/clean_root.sh answers trixie; then
+  packages/musl_root.sh "$musl_root"
+  python=$musl_root/opt/musl/bin/python3.13
+  with_musl on "$(uname -m)" "$python" -m pip install --quiet --root-user-action=ignore --disable-pip-version-check --no-index \
+    --target "$work/musl" "$(wheel_of "$(uname -m)" musllinux cp310-abi3)"
+  with_musl wheel_job "$(uname -m)" "$python" "$work/musl"
+  works "the wheel for musl works on $(uname -m), with Python $version_of_python"
+else
+  works "gap: nothing for musl was run by Python or Ruby: no answer from Debian"
+fi
 
 # Gems
 
@@ -317,45 +338,54 @@ END
 gem_of() { # gem_of PLATFORM: its gem
   only "$out/bytewright-$version-$1.gem"
 }
-# gem_job MACHINE RUBY FOLDER: the gem, installed in the folder, does its main job, with tables that the command wrote on this machine
+# gem_job MACHINE LIBC RUBY FOLDER: the gem, installed in the folder, does its main job, with tables that the command wrote on this machine
 gem_job() {
   local command=$work/$(uname -m)/bin/bytewright table
-  mkdir "$3"
-  cp "$work/web.pcap.gz" "$work/gem.rb" "$work/job-$(uname -m)"/killed.bw[th] "$3"
-  cd "$3"
-  export GEM_HOME=$3/gems GEM_PATH=$3/gems
-  on "$1" "$2" -S gem install --local --no-document --silent "$(gem_of "$1-linux-gnu")"
-  version_of_ruby=$(on "$1" "$2" gem.rb)
-  expect 927 "$(on "$1" "$2" gems/bin/bytewright flows web.pcap.gz --csv | wc -l)" "the lines of the flows"
+  mkdir "$4"
+  cp "$work/web.pcap.gz" "$work/gem.rb" "$work/job-$(uname -m)"/killed.bw[th] "$4"
+  cd "$4"
+  export GEM_HOME=$4/gems GEM_PATH=$4/gems
+  on "$1" "$3" -S gem install --local --no-document --silent "$(gem_of "$1-linux-$2")"
+  version_of_ruby=$(on "$1" "$3" gem.rb)
+  expect 927 "$(on "$1" "$3" gems/bin/bytewright flows web.pcap.gz --csv | wc -l)" "the lines of the flows"
   for table in killed.bw[th]; do
     expect 1815 "$("$command" table get "$table" user:ada)" "what Ruby $version_of_ruby on $1 put into $table"
     "$command" table check "$table" >/dev/null
   done
   unset GEM_HOME GEM_PATH
   cd "$project"
+  works "the gem for $2 works on $1, with Ruby $version_of_ruby, and changes tables that the command wrote on $(uname -m)"
 }
-for platform in aarch64-linux-gnu x86_64-linux-musl aarch64-linux-musl; do
+# ruby_of MACHINE MINOR: Debian's, unpacked. That of the release whose name comes last: experimental has also what sid has.
+ruby_of() {
+  local architecture=amd64
+  [ "$1" = x86_64 ] || architecture=arm64
+  printf '%s\n' "$project"/target/roots/ruby-*-$architecture/usr/bin/ruby"$2" | tail -1
+}
+for platform in {x86_64,aarch64}-linux-{gnu,musl}; do
+  machine=${platform%%-*} libc=${platform##*-}
   gem=$(gem_of $platform)
-  at_most $gem_max "$gem" "the gem for $platform"
   unpacked=$work/gem-$platform
   mkdir "$unpacked"
   tar -xOf "$gem" data.tar.gz | tar -C "$unpacked" -xz
   has_papers "$unpacked" "$unpacked" zig-compiler-rt magnus
   ! grep -q '^musl ' "$unpacked/third-party-licenses.txt" || fail "expected no musl in $gem"
-  expect "3.1 3.3" "$(cd "$unpacked/ruby/lib/bytewright" && echo [0-9]*)" "the Rubies that $gem is for"
+  expect "3.1 3.3 3.4" "$(cd "$unpacked/ruby/lib/bytewright" && echo [0-9]*)" "the Rubies that $gem is for"
+  at_most $((3 * gem_max)) "$gem" "the gem for $platform"
   for library in "$unpacked"/ruby/lib/bytewright/*/bytewright.so; do
     minor=$(basename "${library%/*}")
-    case $platform in
-    *-musl) lacks_only '(rb|ruby)_' "${platform%%-*}" "$library" "the gem for Ruby $minor" ;;
-    *)
+    if [ "$libc" = musl ]; then
+      lacks_only '(rb|ruby)_' "$machine" "$library" "the gem for Ruby $minor"
+    else
       runs_with_glibc_2_17 "$library" "the gem for $platform"
-      ruby=$(only "$project"/target/roots/ruby-*-arm64/usr/bin/ruby"$minor")
-      root=${ruby%/usr/bin/*} gem_job aarch64 "$ruby" "$work/ruby-$minor"
-      works "the gem for glibc works on aarch64, with Ruby $version_of_ruby, and changes tables that the command wrote on $(uname -m)"
-      ;;
-    esac
+      ruby=$(ruby_of "$machine" "$minor")
+      root=${ruby%/usr/bin/*} of_root=yes gem_job "$machine" gnu "$ruby" "$work/ruby-$minor-$machine"
+    fi
   done
 done
+if [ -e "$musl_root/made" ]; then
+  with_musl gem_job "$(uname -m)" musl "$musl_root/opt/musl/bin/ruby" "$work/ruby-musl"
+fi
 
 # Again
 
@@ -367,7 +397,7 @@ export SOURCE_DATE_EPOCH
 if [ -n "${REBUILD:-}" ]; then
   BUILD=$work/build packages/cross.sh "$again"
 else
-  for platform in aarch64-linux-gnu x86_64-linux-musl aarch64-linux-musl; do
+  for platform in {x86_64,aarch64}-linux-{gnu,musl}; do
     parts=$work/parts-$platform
     mkdir -p "$parts/libraries"
     cp -r "$work/gem-$platform"/ruby/lib/bytewright/[0-9]* "$parts/libraries"

@@ -3,7 +3,7 @@
 #
 # It has a library for each Ruby: the one of this machine, and the one of each Debian release that is named. All are
 # compiled and linked on this machine, so its C library is the oldest one that they run with. Of a release only the
-# headers and the configuration of its Ruby are taken, which mmdebstrap unpacks into target/roots.
+# headers and the configuration of its Ruby are taken, which mmdebstrap unpacks into target/roots. Ruby 3.4 is in experimental.
 #
 # With --target, which names another machine or C library as the compiler does, the gem is for that one: cargo-zigbuild compiles
 # for the Rubies of the releases alone, with glibc 2.17 or musl. Debian has no Ruby for musl: its Ruby for glibc has the same structures
@@ -22,6 +22,7 @@ aarch64-*) architecture=arm64 ;;
 *) architecture=$(dpkg --print-architecture) ;;
 esac
 export CARGO_TARGET_DIR=${GEM_BUILD:-$PWD/target/gem-build}
+debian=http://deb.debian.org/debian
 stage=$PWD/target/gem-stage/${target:-$host}
 libraries=$stage/libraries papers=$stage/papers
 rm -rf "$stage"
@@ -54,8 +55,14 @@ unpack() { # unpack RELEASE ROOT: its Ruby's files, of which this script runs no
   [ ! -e "$root/unpacked" ] || return 0
   rm -rf "$root"
   mkdir -p "${root%/*}"
-  mmdebstrap --quiet --variant=extract --architectures="$architecture" --include=base-files,ruby,ruby-dev --keyring=/usr/share/keyrings \
-    --aptopt='Acquire::Check-Valid-Until "false"' "$1" "$root"
+  local release=$1 packages=ruby,ruby-dev sources=()
+  # What experimental has besides is made for sid.
+  if [ "$1" = experimental ]; then
+    release=sid packages=ruby3.4,ruby3.4-dev
+    sources=("deb $debian sid main" "deb $debian experimental main")
+  fi
+  mmdebstrap --quiet --variant=extract --architectures="$architecture" --include="base-files,$packages" --keyring=/usr/share/keyrings \
+    --aptopt='Acquire::Check-Valid-Until "false"' "$release" "$root" "${sources[@]}"
   touch "$root/unpacked"
 }
 
@@ -63,7 +70,8 @@ unpack() { # unpack RELEASE ROOT: its Ruby's files, of which this script runs no
 # another release's may need a newer C library, or another machine. The configuration finds its paths by its own place.
 as_ruby() {
   local root=$1 config
-  config=$(echo "$root"/usr/lib/*-linux-gnu/ruby/*/rbconfig.rb)
+  # The newest: Ruby 3.4 needs a package that needs Ruby 3.3.
+  config=$(printf '%s\n' "$root"/usr/lib/*-linux-gnu/ruby/*/rbconfig.rb | tail -1)
   sed -i 's/^ *RUBY_VERSION\.start_with.*//; s/^ *raise "ruby lib version.*//' "$config"
   printf '#!/bin/sh\nexec ruby --disable=gems -I %s "$@"\n' "${config%/*}" >"$root/ruby"
   chmod 755 "$root/ruby"
