@@ -9,6 +9,7 @@
 mod bounds_page;
 mod errors_page;
 mod list;
+mod marks;
 mod names_page;
 mod options_page;
 mod pod;

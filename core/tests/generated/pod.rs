@@ -6,30 +6,18 @@
 //! =for generated end
 //! ```
 
-use std::fs;
-
 use bytewright::options::OptionSpec;
 
 use crate::list::wrapped;
+use crate::marks::Marks;
 use crate::options_page::value_of;
-use crate::root;
 use crate::tables::group;
 
-const BEGIN: &str = "=for generated ";
-const END: &str = "=for generated end\n";
+const MARKS: Marks = Marks { begin: "=for generated ", end: "=for generated end\n" };
 
 /// The file with that path, with the lists that its marks name as the tables have them.
 pub(crate) fn filled(path: &str) -> String {
-    let text = fs::read_to_string(root().join(path)).unwrap();
-    let (mut made, mut rest) = (String::new(), text.as_str());
-    while let Some((before, after)) = rest.split_once(BEGIN) {
-        let (mark, after) = after.split_once('\n').unwrap();
-        let (_, after) = after.split_once(END).unwrap();
-        let (name, _) = mark.split_once(' ').unwrap();
-        made += &format!("{before}{BEGIN}{mark}\n\n{}{END}", list(name));
-        rest = after;
-    }
-    made + rest
+    MARKS.filled(path, list)
 }
 
 /// The options of a group.
