@@ -9,6 +9,7 @@ require "timeout"
 # Method: each case is run with Ruby's own PStore and with ours, in folders of their own. What it answers or
 # raises must be the same, as must be the bytes of the file then. What version 0.2 of the original changed
 # is in DIFFERENCES, for Rubies that come with an older one.
+# Promise (pstore-journal): Methods, errors and files are the original's.
 class PStoreContractTest < StoreCase
   # Messages of the older original, and those of the newer one and ours.
   DIFFERENCES = { /undefined (?:root name|key) `(.*)'/ => "undefined key '\\1'" }.freeze
@@ -170,6 +171,7 @@ class PStoreContractTest < StoreCase
     s.transaction(true) { [s[:a], s[:b]] }
   end
 
+  # Promise (pstore-journal): Roots that share an object change together.
   same("shared_objects_stay_shared") do |klass, path|
     s = klass.new(path)
     s.transaction { s[:a] = s[:b] = [1]; s[:c] = { x: s[:a] }; s[:d] = 1.5; s[:e] = [1.5]; text = +"t"; s[:f] = text; s[:g] = text }
@@ -180,6 +182,7 @@ class PStoreContractTest < StoreCase
     [first, s.transaction { [s[:a], s[:b], s[:c], s[:f], s[:g], s[:f].equal?(s[:g])] }]
   end
 
+  # Promise (pstore-journal): also Roots that share an object
   same("objects_that_are_shared_later_are_shared") do |klass, path|
     s = store(klass, path, a: +"x", b: +"x", c: [+"y"], d: 2**70, e: 2**70)
     s.transaction { s[:b] = s[:a] }
@@ -486,6 +489,7 @@ class PStoreContractTest < StoreCase
     [s.each_root, s.wipe, s.each_root, s.state]
   end
 
+  # Promise (pstore-journal): Subclasses that override steps use them.
   same("a_derived_class_may_dump_and_load_otherwise") do |klass, path|
     seen = []
     derived = Class.new(klass) do

@@ -67,6 +67,7 @@ class PStoreCrashTest < StoreCase
     end.tally
   end
 
+  # Promise (pstore-journal): also A killed program leaves the store
   def test_a_writer_that_is_killed_leaves_a_whole_state
     with_seeds(1) do |random|
       assert_equal({ whole: KILLS }, kill_many(OURS, KILLS, random))
@@ -99,6 +100,7 @@ class PStoreCrashTest < StoreCase
     read.close
   end
 
+  # Promise (pstore-journal): also A full disk leaves the store
   def test_a_disk_that_is_full_keeps_the_old_state
     [false, true].each do |ultra_safe|
       with_store_path do |path|

@@ -28,6 +28,7 @@ class PStoreOptionsTest < StoreCase
     end
   end
 
+  # Promise (pstore-journal): A store with `permitted_classes:` loads no other class.
   def test_only_permitted_classes_are_loaded
     with_store_path do |path|
       write_table(path, { "plain" => [1, 2.5, nil, true, :sym, { "a" => "b" }], "pair" => Pair.new(1, Point.new), "text" => "x" })
@@ -43,6 +44,7 @@ class PStoreOptionsTest < StoreCase
   end
 
   # Also where all of it is loaded at once, and where it is damaged.
+  # Promise (pstore-journal): also A store with `permitted_classes:`
   def test_a_whole_table_is_loaded_only_of_permitted_classes
     with_store_path do |path|
       [{ [1] => Spy.new(1) }, Spy.new(1), { a: Spy.new(1), b: 2 }.compare_by_identity].each do |object|
@@ -77,6 +79,7 @@ class PStoreOptionsTest < StoreCase
   end
 
   # Writers that leave no trace in what a file's status says.
+  # Promise (pstore-journal): A store with `verify: true` trusts no times.
   def test_a_store_that_verifies_trusts_no_times
     with_store_path do |path|
       store = OURS.new(path, verify: true)
@@ -88,6 +91,8 @@ class PStoreOptionsTest < StoreCase
     end
   end
 
+  # Promise (pstore-journal): A store that is `ultra_safe` loses no update of another process, and
+  # keeps the file, its mode and a link.
   def test_ultra_safe_keeps_file_mode_and_link
     with_store_path do |path|
       write_table("#{path}-target", { a: 1 })
@@ -102,6 +107,7 @@ class PStoreOptionsTest < StoreCase
     end
   end
 
+  # Promise (pstore-journal): also A transaction reads and writes what it touches
   def test_a_root_that_nobody_touches_is_not_loaded
     with_store_path do |path|
       File.binwrite(path, "\x04\x08{\x07:\x06ao:\x0bNoneXx\x00:\x06bi\x06")
@@ -119,6 +125,7 @@ class PStoreOptionsTest < StoreCase
     end
   end
 
+  # Promise (pstore-journal): A missing class is an error of the transaction that touches it.
   def test_a_root_that_cannot_be_loaded_fails_alone_also_where_all_are_loaded_at_once
     with_store_path do |path|
       roots = Array.new(100) { |root| ["key#{root}", [root]] }.to_h
@@ -190,6 +197,7 @@ class PStoreOptionsTest < StoreCase
 
   [false, true].each do |thread_safe|
     %i[marshal roots].each do |format|
+      # Promise (pstore-journal): An interrupt leaves no lock held and no file open.
       define_method("test_an_interrupt_at_any_return_leaves_nothing_taken_#{format}_#{thread_safe}") do
         with_store_path do |path|
           store = OURS.new(path, thread_safe, format: format)
@@ -209,6 +217,7 @@ class PStoreOptionsTest < StoreCase
 
   # Until the collector comes, a table that nobody has keeps its file.
   %w[store.bwh store.bwt].each do |name|
+    # Promise (pstore-journal): also An interrupt leaves no lock held
     define_method("test_an_interrupt_at_any_return_while_a_file_is_opened_leaves_it_to_others_#{name.tr(".", "_")}") do
       with_store_path(name) do |path|
         GC.disable

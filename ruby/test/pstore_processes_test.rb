@@ -37,6 +37,7 @@ class PStoreProcessesTest < StoreCase
     assert_equal([count, count / 10], [table["count"], table["list"].size])
   end
 
+  # Promise (pstore-journal): also Programs with either class use a file
   def test_ours_and_the_original_lose_no_change_of_each_other
     stock
     with_store_path do |path|
@@ -45,6 +46,7 @@ class PStoreProcessesTest < StoreCase
     end
   end
 
+  # Promise (pstore-journal): also A store that is `ultra_safe`
   def test_stores_that_are_ultra_safe_lose_no_change_of_each_other
     with_store_path do |path|
       run_children(*Array.new(8) { -> { increment(OURS, path, ultra_safe: true) } })
@@ -53,6 +55,7 @@ class PStoreProcessesTest < StoreCase
   end
 
   # The original puts another file in the place of the store then.
+  # Promise (pstore-journal): also Programs with either class use a file
   def test_ours_lose_nothing_of_an_original_that_is_ultra_safe
     stock
     with_store_path do |path|
@@ -111,6 +114,7 @@ class PStoreProcessesTest < StoreCase
 
   # The parent and the child both come back from the fork, each with a transaction. The original lets
   # both write, the one over the other.
+  # Promise (pstore-journal): A child cannot write in the transaction of its parent.
   def test_a_child_cannot_end_its_parents_transaction
     with_store_path do |path|
       store = OURS.new(path)

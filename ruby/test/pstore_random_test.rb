@@ -158,6 +158,7 @@ class PStoreRandomTest < StoreCase
     table
   end
 
+  # Promise (pstore-journal): also Methods, errors and files are the original's
   def test_the_file_is_what_dumping_the_table_writes
     with_seeds([TRANSACTIONS / HISTORY, 1].max) { |random| with_store_path { |path| run_history(random, path) } }
   end

@@ -32,11 +32,13 @@ class PStoreReplaceTest < StoreCase
     assert_equal("[]\n\"Bytewright::PStore\"\n1\n", said)
   end
 
+  # Promise (pstore-journal): One line is enough for a whole program.
   def test_the_original_may_be_wanted_before
     stock
     assert_equal(SAID, run_program("require \"pstore\"; require \"bytewright/pstore/replace\"\n#{CHECK}"))
   end
 
+  # Promise (pstore-journal): also One line is enough
   def test_the_original_may_be_wanted_later
     assert_equal(SAID, run_program("require \"bytewright/pstore/replace\"; require \"pstore\"; require \"pstore.rb\"\n#{CHECK}"))
   end
@@ -65,6 +67,7 @@ class PStoreReplaceTest < StoreCase
     p((store.transaction { store["g"] = 2; store.abort }), File.read(ARGV[0]))
   RUBY
 
+  # Promise (pstore-journal): also One line is enough
   def test_yaml_store_works_as_before
     stock
     ours = run_program("ENV[\"SUPER\"] = \"Bytewright::PStore\"; require \"bytewright/pstore/replace\"\n#{YAML_STORE}")

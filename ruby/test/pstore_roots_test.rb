@@ -68,6 +68,7 @@ class PStoreRootsTest < StoreCase
     end
   end
 
+  # Promise (pstore-journal): A store with `format: :roots` has the same methods.
   def test_random_transactions_are_those_of_a_hash
     with_both_kinds do |path|
       with_seeds(1) do |random|
@@ -122,6 +123,7 @@ class PStoreRootsTest < StoreCase
     end
   end
 
+  # Promise (pstore-journal): The command reads both formats.
   def test_the_command_reads_what_the_store_wrote
     with_both_kinds do |path|
       store = open_store(path)
@@ -132,6 +134,7 @@ class PStoreRootsTest < StoreCase
     end
   end
 
+  # Promise (pstore-journal): also A store with `format: :roots`
   def test_the_rules_of_transactions_are_those_of_the_original
     with_both_kinds do |path|
       store = open_store(path)
@@ -163,6 +166,7 @@ class PStoreRootsTest < StoreCase
     end
   end
 
+  # Promise (pstore-journal): A conversion is complete, or leaves no file.
   def test_a_conversion_that_fails_leaves_no_file
     %i[roots marshal].each do |format|
       with_folder do |folder|
@@ -194,6 +198,7 @@ class PStoreRootsTest < StoreCase
     end
   end
 
+  # Promise (pstore-journal): also A conversion is complete
   def test_stores_are_converted_both_ways
     with_folder do |folder|
       old, by_root, again = %w[a b.bwt c].map { |name| File.join(folder, name) }
@@ -208,6 +213,7 @@ class PStoreRootsTest < StoreCase
     end
   end
 
+  # Promise (pstore-journal): One process writes a store with `format: :roots` while others read.
   def test_only_one_process_writes_while_others_read
     with_both_kinds do |path|
       store = open_store(path)
@@ -228,6 +234,7 @@ class PStoreRootsTest < StoreCase
     end
   end
 
+  # Promise (pstore-journal): A killed process loses no transaction with `format: :roots`.
   def test_a_store_that_is_killed_has_whole_transactions
     with_store_path("store.bwh") do |path|
       script = <<~RUBY

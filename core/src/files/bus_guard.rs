@@ -613,6 +613,7 @@ mod tests {
         process.wait().unwrap()
     }
 
+    // Promise (tree-table-file): also A file that was cut is an error
     #[test]
     fn what_is_not_ours_goes_on_to_the_action_before() {
         for case in [
@@ -641,6 +642,7 @@ mod tests {
         }
     }
 
+    // Promise (tree-table-file): also A file that was cut is an error
     #[test]
     fn a_process_goes_on_however_many_faults_it_has_and_wherever() {
         for case in ["default: threads", "default: forked", "default: many pages"] {

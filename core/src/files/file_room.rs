@@ -98,6 +98,7 @@ mod tests {
         bytes
     }
 
+    // Promise (tree-table-file): Room is taken before it is used, and given back.
     #[test]
     fn room_is_taken_without_a_change_of_bytes() {
         let file = test_file("taken");
@@ -130,6 +131,7 @@ mod tests {
         }
     }
 
+    // Promise (tree-table-file): also Room is taken before it is used
     #[test]
     fn blocks_that_were_given_back_are_zeros_and_can_be_taken_again() {
         let file = test_file("punched");

@@ -6,10 +6,8 @@
 //! const CAPLEN_MAX: u32 = 262_144;
 //! ```
 
-use std::fs;
-
+use crate::comments::{Comment, comments_of, rows_of, unlike};
 use crate::list::wrapped;
-use crate::root;
 
 /// The sections, in their order. A comment names one by the first word.
 const SECTIONS: &[&str] = &[
@@ -37,15 +35,6 @@ const FOLDERS: &[&str] = &[
     "ruby/lib/",
 ];
 
-/// Ends of the names of sources.
-const ENDINGS: &[&str] = &["c", "h", "pl", "pm", "py", "rb", "rs", "t", "xs"];
-
-/// Folders of what is built or fetched.
-const MADE: &[&str] = &["target", "blib", "data", "pkg"];
-
-/// This file, which shows such comments.
-const THIS: &str = "core/tests/generated/bounds_page.rs";
-
 const FORM: &str = "`Bound (SECTION): WHAT = BOUND.`";
 
 #[derive(Debug, PartialEq)]
@@ -57,11 +46,7 @@ struct Bound {
 }
 
 pub(crate) fn page() -> String {
-    let mut bounds = Vec::new();
-    for path in sources() {
-        let text = fs::read_to_string(root().join(&path)).unwrap();
-        bounds.extend(bounds_of(&path, &text).unwrap_or_else(|wrong| panic!("{wrong}")));
-    }
+    let mut bounds = rows_of(bounds_of);
     // Those of one file stay in their order.
     bounds.sort_by(|a, b| (a.section, &a.path).cmp(&(b.section, &b.path)));
     let mut page = String::from(
@@ -84,76 +69,25 @@ pub(crate) fn page() -> String {
     page
 }
 
-/// The paths of all sources.
-fn sources() -> Vec<String> {
-    let (mut folders, mut found) = (vec![String::new()], Vec::new());
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(root().join(&folder)).unwrap() {
-            let entry = entry.unwrap();
-            let name = entry.file_name().into_string().unwrap();
-            let (kind, path) = (entry.file_type().unwrap(), format!("{folder}{name}"));
-            if kind.is_dir() && !name.starts_with('.') && !MADE.contains(&name.as_str()) {
-                folders.push(format!("{path}/"));
-            } else if kind.is_file() && path != THIS && is_source(&name) {
-                found.push(path);
-            }
-        }
-    }
-    assert!(found.len() > 1000, "the sources were found");
-    found
-}
-
-fn is_source(name: &str) -> bool {
-    name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
-}
-
 /// The bounds that a file tells; an error for what looks like one and is none.
 fn bounds_of(path: &str, text: &str) -> Result<Vec<Bound>, String> {
-    let mut found: Vec<(String, String)> = Vec::new();
-    let mut is_open = false;
-    for (line, number) in text.lines().zip(1..) {
-        match (plain_comment(line), found.last_mut()) {
-            (Some(words), _) if begins(words) => {
-                found.push((format!("{path}:{number}"), words.to_owned()));
-                is_open = true;
-            }
-            _ if line.contains("Bound (") => {
-                return Err(format!("{path}:{number}: expected {FORM} to begin a plain comment"));
-            }
-            (Some(words), Some((_, told))) if is_open && !words.is_empty() => {
-                *told += &format!(" {words}");
-            }
-            _ => is_open = false,
-        }
-    }
+    let found = comments_of("Bound", FORM, path, text)?;
     match found.first() {
-        Some((place, _)) if !FOLDERS.iter().any(|folder| path.starts_with(folder)) => {
-            Err(format!("{place}: a bound in no folder of {THIS}, which lists those that are read"))
+        Some(Comment { place, .. }) if !FOLDERS.iter().any(|folder| path.starts_with(folder)) => {
+            Err(format!(
+                "{place}: a bound in no folder of {}, which lists those that are read",
+                file!()
+            ))
         }
-        _ => found.iter().map(|(place, told)| bound(path, place, told)).collect(),
+        _ => found.iter().map(|comment| bound(path, comment)).collect(),
     }
 }
 
-/// The words of a line that is a comment, and none of documentation.
-fn plain_comment(line: &str) -> Option<&str> {
-    let line = line.trim();
-    let words = line.strip_prefix("//").or_else(|| line.strip_prefix('#'))?;
-    (words.is_empty() || words.starts_with(' ')).then(|| words.trim_start())
-}
-
-/// Returns true for words that are meant to tell a bound.
-fn begins(words: &str) -> bool {
-    words.strip_prefix("Bound").is_some_and(|rest| rest.trim_start().starts_with(['(', ':']))
-}
-
-fn bound(path: &str, place: &str, told: &str) -> Result<Bound, String> {
-    let row = told.strip_prefix("Bound (").and_then(|rest| rest.split_once("): "));
-    let parts = row.and_then(|(section, row)| {
-        let (what, bound) = row.strip_suffix('.')?.split_once(" = ")?;
-        (!bound.contains(" = ") && !row.contains('|')).then_some((section, what, bound))
-    });
-    let (name, what, bound) =
-        parts.ok_or_else(|| format!("{place}: expected {FORM}, found `{told}`"))?;
+fn bound(path: &str, Comment { place, name, words, .. }: &Comment) -> Result<Bound, String> {
+    let parts = words.strip_suffix('.').and_then(|row| row.split_once(" = "));
+    let (what, bound) = parts
+        .filter(|(_, bound)| !bound.contains(" = ") && !words.contains('|'))
+        .ok_or_else(|| unlike(place, FORM, words))?;
     let section = SECTIONS.iter().position(|heading| first_word(heading) == name);
     let section = section.ok_or_else(|| {
         let names: Vec<&str> = SECTIONS.iter().map(|heading| first_word(heading)).collect();

@@ -1,18 +1,20 @@
 //! Goal: what is spelled out of the core's tables, and of comments, for the languages and the documents is current.
 //!
 //! Method: each file is made of the tables, of a template in `gen/` and the tables, or of comments in the sources, or has marks
-//! between which the tables stand, and is compared with the one that stands.
+//! between which what is made of these stands, and is compared with the one that stands.
 //! `make generate` writes them anew.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod bounds_page;
+mod comments;
 mod errors_page;
 mod list;
 mod marks;
 mod names_page;
 mod options_page;
 mod pod;
+mod promises;
 mod python;
 mod questions;
 mod records;
@@ -33,9 +35,12 @@ type Maker = fn() -> String;
 const FILES: &[(&str, Maker)] = &[
     ("docs/bounds.md", bounds_page::page),
     ("docs/errors.md", || template::filled("errors.md", errors_page::written)),
+    ("docs/hash-table-file.md", || promises::filled("hash-table-file")),
     ("docs/names.md", || template::filled("names.md", names_page::written)),
     ("docs/options.md", options_page::page),
+    ("docs/pstore-journal.md", || promises::filled("pstore-journal")),
     ("docs/questions.md", questions::page),
+    ("docs/tree-table-file.md", || promises::filled("tree-table-file")),
     ("perl/lib/Bytewright/Cache.pm", || pod::filled("perl/lib/Bytewright/Cache.pm")),
     ("perl/lib/Bytewright/Capture.pm", || pod::filled("perl/lib/Bytewright/Capture.pm")),
     ("perl/lib/Bytewright/Questions.pm", questions::perl),

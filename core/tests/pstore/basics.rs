@@ -65,6 +65,7 @@ fn what_random_changes_leave_is_what_dumping_writes() {
     });
 }
 
+// Promise (pstore-journal): A transaction reads and writes what it touches.
 #[test]
 fn what_does_not_change_is_not_written() {
     let folder = Folder::new("unchanged");
@@ -83,6 +84,8 @@ fn what_does_not_change_is_not_written() {
     assert_eq!(before.ctime_nsec(), after.ctime_nsec());
 }
 
+// Promise (pstore-journal): The journal is deleted with the last object, and has the mode of the
+// store.
 #[test]
 fn links_modes_and_inodes_stay() {
     for durability in [Durability::Process, Durability::Power] {
@@ -195,6 +198,8 @@ fn changes_outside_of_a_transaction_that_writes_are_refused() {
     store.end();
 }
 
+// Promise (pstore-journal): If the journal cannot be written, the store is written without one,
+// unless a journal there is live.
 #[test]
 fn a_file_of_that_name_that_is_no_journal_stays_as_it_is() {
     let folder = Folder::new("taken");

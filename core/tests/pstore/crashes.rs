@@ -63,6 +63,7 @@ impl History {
     }
 }
 
+// Promise (pstore-journal): A killed program leaves the store as before or after.
 #[test]
 fn the_death_of_the_program_leaves_the_state_before_or_after() {
     let points = std::sync::atomic::AtomicU64::new(0);
@@ -88,6 +89,7 @@ fn the_death_of_the_program_leaves_the_state_before_or_after() {
     println!("{} points", points.into_inner());
 }
 
+// Promise (pstore-journal): A loss of power leaves the store as before or after, with `ultra_safe`.
 #[test]
 fn a_power_cut_leaves_the_state_before_or_after() {
     let points = std::sync::atomic::AtomicU64::new(0);
@@ -110,6 +112,7 @@ fn a_power_cut_leaves_the_state_before_or_after() {
     println!("{} points", points.into_inner());
 }
 
+// Promise (pstore-journal): also A loss of power leaves the store
 #[test]
 fn the_power_may_go_again_while_a_writing_is_finished() {
     seeds(rounds(24), |random| {

@@ -73,6 +73,7 @@ fn store(system: &SimulatedSystem) -> Store {
     Store::with_file_system(Options::default(), Box::new(system.clone()))
 }
 
+// Promise (pstore-journal): A full disk leaves the store as before or after.
 #[test]
 fn a_full_disk_leaves_what_there_was() {
     seeds(rounds(40), |random| {
@@ -122,6 +123,7 @@ fn a_disk_that_stays_full_leaves_what_there_was_where_the_file_grows() {
     });
 }
 
+// Promise (pstore-journal): also A full disk leaves the store
 #[test]
 fn no_failure_mixes_two_states() {
     let failures = [Failure::Io, Failure::NoSpace, Failure::Sync, Failure::SyncForgets];

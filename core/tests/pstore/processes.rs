@@ -244,6 +244,7 @@ fn becomes_nobody() -> bool {
     unsafe { geteuid() != 0 || setuid(65_534) == 0 }
 }
 
+// Promise (pstore-journal): also If the journal cannot be written
 #[test]
 fn a_store_beside_a_journal_that_cannot_be_written_is_written_without_one_unless_that_is_live() {
     let folder = Folder::new("unwritable");

@@ -46,6 +46,7 @@ fn a_counter_that_a_stranger_sets_after_our_crash_stays() {
     }
 }
 
+// Promise (pstore-journal): Programs with either class use a file at the same time.
 #[test]
 fn a_stranger_who_restores_length_and_time_of_modification_is_seen() {
     let system = SimulatedSystem::new(SimulatedDisk::new(), 1);
@@ -83,6 +84,7 @@ fn strange(old: &[u8], new: &[u8], random: &mut Random) -> Vec<u8> {
     bytes
 }
 
+// Promise (pstore-journal): also Programs with either class use a file
 #[test]
 fn what_a_stranger_writes_after_our_crash_stays() {
     seeds(rounds(20), |random| {
@@ -175,6 +177,7 @@ fn strangers_who_write_within_the_same_tick_are_seen() {
     });
 }
 
+// Promise (pstore-journal): also A transaction reads and writes what it touches
 #[test]
 fn a_file_as_we_left_it_is_not_read_again() {
     let system = SimulatedSystem::new(SimulatedDisk::new(), 1);

@@ -268,6 +268,8 @@ fn what_lies_beside_a_hashed_table_is_neither_followed_nor_believed_nor_lost() {
     check_all(TableKind::Hashed, &ENDINGS);
 }
 
+// Promise (tree-table-file): Nothing beside the table is followed, believed or lost because of its
+// name.
 #[test]
 fn what_lies_beside_an_ordered_table_is_neither_followed_nor_believed_nor_lost() {
     check_all(TableKind::Ordered, &ENDINGS);

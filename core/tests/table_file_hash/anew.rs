@@ -51,6 +51,8 @@ const HURTS: [fn(&Path); 3] = [spoil_file, cut_file, |path| {
     fs::OpenOptions::new().write(true).open(path).unwrap().set_len(100).unwrap();
 }];
 
+// Promise (hash-table-file): A damaged table is replaced by one empty table for all who have it
+// open.
 #[test]
 fn an_empty_table_takes_the_place_of_a_damaged_one_for_all_who_have_it_open() {
     for (number, hurt) in HURTS.iter().enumerate() {
@@ -135,6 +137,7 @@ fn dies_when_the_empty_table_has_the_name() {
     let _ = WatchedDirectory::open(Path::new(&path), dies, BESIDE).start_anew(true);
 }
 
+// Promise (hash-table-file): also A damaged table is replaced by one empty table
 #[test]
 fn nobody_stays_with_a_damaged_file_whose_successor_was_named_by_a_process_that_died() {
     let path = path("anew_killed");

@@ -26,6 +26,7 @@ fn len(path: &Path) -> u64 {
     std::fs::metadata(path).unwrap().len()
 }
 
+// Promise (hash-table-file): The file keeps its bound.
 #[test]
 fn a_table_that_is_overwritten_keeps_within_three_times_its_payload() {
     let heavy = std::env::var("BYTEWRIGHT_OPERATIONS").is_ok();
@@ -139,6 +140,7 @@ fn commit(random: &mut Random, table: &mut HashTable, twin: &mut Twin) -> bytewr
     if aborts { table.abort() } else { table.commit() }
 }
 
+// Promise (hash-table-file): Readers and snapshots do not notice a compaction.
 #[test]
 fn readers_and_snapshots_beside_see_nothing_of_a_compaction_that_is_done_by_itself() {
     let steps = std::env::var("BYTEWRIGHT_OPERATIONS").map_or(1_500, |n| n.parse().unwrap());
@@ -240,6 +242,8 @@ impl History {
     }
 }
 
+// Promise (hash-table-file): A power cut at any call of a compaction leaves all commits up to some
+// moment, and those that were promised to be durable.
 #[test]
 fn a_crash_at_any_call_of_a_compaction_that_is_done_by_itself_costs_no_commit() {
     let steps = std::env::var("BYTEWRIGHT_OPERATIONS").map_or(260, |n| n.parse().unwrap());
@@ -254,6 +258,7 @@ fn a_crash_at_any_call_of_a_compaction_that_is_done_by_itself_costs_no_commit() 
     }
 }
 
+// Promise (hash-table-file): A failing or full disk costs no commit.
 #[test]
 fn a_disk_that_fails_or_is_full_during_a_compaction_costs_no_commit() {
     let steps = 120;
@@ -340,6 +345,7 @@ fn number_in(value: &[u8]) -> u64 {
     u64::from_le_bytes(value[..8].try_into().unwrap())
 }
 
+// Promise (hash-table-file): No commit is lost by the death of a process that compacts.
 #[test]
 fn a_writer_that_is_killed_while_it_compacts_loses_nothing_it_had_said() {
     let rounds = std::env::var("BYTEWRIGHT_KILLS").map_or(15, |n| n.parse().unwrap());

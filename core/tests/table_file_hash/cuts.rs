@@ -24,6 +24,7 @@ fn fill(path: &Path, keys: std::ops::Range<u32>, fill: u8) {
     table.close().unwrap();
 }
 
+// Promise (hash-table-file): A closed table that was cut is damaged.
 #[test]
 fn a_closed_table_that_was_cut_is_damaged_and_check_says_what_is_missing() {
     let path = path("cut");
@@ -71,6 +72,7 @@ fn a_compacted_table_that_was_cut_is_damaged_before_it_was_ever_closed() {
     assert_eq!(fs::read(&copy).unwrap()[LOG_START as usize..], damaged[LOG_START as usize..]);
 }
 
+// Promise (hash-table-file): A file with bytes in it never becomes a new table.
 #[test]
 fn a_file_that_is_not_empty_never_becomes_a_new_table() {
     let path = path("begun");
@@ -91,6 +93,7 @@ fn a_file_that_is_not_empty_never_becomes_a_new_table() {
     assert_eq!(HashTable::open(&path, READ).unwrap().len().unwrap(), 1);
 }
 
+// Promise (hash-table-file): A new table is complete or does not exist.
 #[test]
 fn a_table_whose_making_is_interrupted_is_not_there_or_whole() {
     let disk = SimulatedDisk::new();
@@ -128,6 +131,7 @@ fn of_processes_that_make_a_table_at_once_each_finds_a_whole_one() {
     }
 }
 
+// Promise (hash-table-file): Cutting a table in use is an error, no signal and no wrong answer.
 #[test]
 fn a_page_that_is_cut_while_it_is_read_makes_no_answer_wrong() {
     // The system fills the rest of a page with zeros from the cut on. A record that was whole when its check was compared is not

@@ -92,6 +92,7 @@ fn check_values(table: &HashTable, sample: &Sample) {
     }
 }
 
+// Promise (hash-table-file): Damage never gives a value that was not written.
 #[test]
 fn of_a_thousand_damaged_files_none_gives_a_value_that_was_not_written() {
     let (short, long) = (sample(60, 300), sample(400, 1_600));
@@ -197,6 +198,7 @@ fn a_value_that_holds_a_table_is_no_part_of_the_log() {
     assert_eq!(keys, [&b"before"[..], b"own copy", b"after"]);
 }
 
+// Promise (hash-table-file): Files of the format are readable.
 /// A file of each format, which must be readable for ever. `BYTEWRIGHT_WRITE_SAMPLE=1` writes the one of the newest where
 /// it is missing, to be compressed by gzip.
 #[test]

@@ -53,6 +53,7 @@ fn disk_bytes(path: &Path) -> u64 {
     fs::metadata(path).unwrap().blocks() * 512
 }
 
+// Promise (hash-table-file): What is evicted is gone, and the rest is as it was.
 #[test]
 fn what_is_evicted_is_gone_and_the_rest_is_as_it_was() {
     seeds(12, |random| {
@@ -116,6 +117,7 @@ fn what_is_evicted_is_gone_and_the_rest_is_as_it_was() {
     });
 }
 
+// Promise (hash-table-file): A table that evicts keeps its size, and gives readers nothing wrong.
 #[test]
 fn a_table_that_evicts_as_much_as_is_put_keeps_its_size_on_disk() {
     let path = path("wanders");
@@ -151,6 +153,7 @@ fn table_bytes(path: &Path) -> u64 {
     HashTable::open(path, READ).unwrap().stat().unwrap().file_bytes
 }
 
+// Promise (hash-table-file): also What is evicted is gone
 #[test]
 fn an_index_that_is_made_anew_has_what_was_not_evicted() {
     let (whole, copy) = (path("whole"), path("copied"));
@@ -262,6 +265,7 @@ fn a_snapshot_keeps_what_is_evicted_beside_it() {
     assert_eq!(get(&table, &1499_u32.to_be_bytes()), Some(vec![(1499 & 255) as u8; 1000]));
 }
 
+// Promise (hash-table-file): also A table that evicts keeps its size
 #[test]
 fn readers_beside_one_who_evicts_find_what_was_written_or_nothing() {
     let path = path("beside");

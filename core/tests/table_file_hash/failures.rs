@@ -109,6 +109,7 @@ fn check_failure_at(call: u64, failure: Failure, sync: SyncMode, seed: u64) -> b
     outcome.error.is_some() || call < disk.calls()
 }
 
+// Promise (hash-table-file): also A failing or full disk
 #[test]
 fn a_failure_at_any_call_is_reported_and_costs_no_commit() {
     for failure in

@@ -59,6 +59,7 @@ fn check(table: &HashTable, twin: &Twin, count: u32, what: &str) {
     }
 }
 
+// Promise (hash-table-file): A damaged index gives no wrong answer.
 #[test]
 fn an_index_that_was_damaged_since_it_was_closed_is_made_anew() {
     let (path, copy) = (path("garbled"), path("garbled_copy"));
@@ -100,6 +101,7 @@ fn an_index_that_was_damaged_since_it_was_closed_is_made_anew() {
     });
 }
 
+// Promise (hash-table-file): A copy of a table in use has what was committed.
 #[test]
 fn a_copy_of_a_table_that_is_in_use_has_what_was_committed() {
     let (path, copy) = (path("in_use"), path("in_use_copy"));
@@ -123,6 +125,7 @@ fn a_copy_of_a_table_that_is_in_use_has_what_was_committed() {
     });
 }
 
+// Promise (hash-table-file): An index that grows hides nothing from readers.
 #[test]
 fn an_index_that_grows_beside_readers_gives_them_all_that_was_committed() {
     let path = path("growing");
@@ -194,6 +197,7 @@ fn a_key_that_is_written_again_and_again_costs_a_snapshot_no_more_than_others() 
     assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
 }
 
+// Promise (hash-table-file): also Cutting a table in use
 #[test]
 fn a_table_that_is_cut_while_it_is_used_is_an_error_and_no_signal() {
     let path = path("cut_in_use");

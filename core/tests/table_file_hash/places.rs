@@ -18,6 +18,7 @@ fn overwrite(table: &mut HashTable) {
     }
 }
 
+// Promise (hash-table-file): A handle never replaces another table.
 #[test]
 fn a_handle_whose_file_was_replaced_does_not_write_over_the_other_table() {
     let (path, other) = (path("replaced"), path("replacing"));
@@ -56,6 +57,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }
 
+// Promise (hash-table-file): Owner, mode and access control list stay.
 #[test]
 fn compacting_and_repairing_keep_the_mode() {
     let path = path("mode");
@@ -94,6 +96,7 @@ fn acl() -> Vec<u8> {
     acl
 }
 
+// Promise (hash-table-file): also Owner, mode and access control list stay
 #[test]
 fn compacting_keeps_an_access_control_list() {
     use rustix::fs::{XattrFlags, getxattr, setxattr};
@@ -111,6 +114,7 @@ fn compacting_keeps_an_access_control_list() {
     assert_eq!(found[..len], acl()[..]);
 }
 
+// Promise (hash-table-file): also Owner, mode and access control list stay
 #[test]
 fn an_owner_is_kept_or_the_table_is_not_compacted() {
     if !rustix::process::geteuid().is_root() {

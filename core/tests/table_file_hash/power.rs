@@ -122,6 +122,8 @@ fn check_all_cuts(history: &History, sync: SyncMode, ways: u64) {
     }
 }
 
+// Promise (hash-table-file): A power cut leaves all commits up to some moment, and those that were
+// promised to be durable.
 #[test]
 fn a_power_cut_loses_nothing_that_was_promised_to_last_and_leaves_whole_commits() {
     let steps = std::env::var("BYTEWRIGHT_OPERATIONS").map_or(90, |n| n.parse().unwrap());
@@ -234,6 +236,8 @@ fn left_by_power_cut(random: &mut Random, before: &[u8], made: &[Made]) -> Vec<u
     bytes
 }
 
+// Promise (hash-table-file): A power cut while two write by turns leaves all commits up to some
+// moment, and those that were promised to be durable.
 #[test]
 fn a_power_cut_of_two_who_write_by_turns_leaves_whole_commits_in_their_order() {
     seeds(3, |random| {

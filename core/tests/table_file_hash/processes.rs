@@ -81,6 +81,7 @@ fn look(reader: &HashTable) -> u64 {
     side(b"left")
 }
 
+// Promise (hash-table-file): No commit is lost by the death of the process.
 #[test]
 fn a_killed_writer_loses_nothing_it_had_said_and_its_readers_read_on() {
     let rounds = std::env::var("BYTEWRIGHT_KILLS").map_or(20, |n| n.parse().unwrap());

@@ -237,6 +237,7 @@ fn torn(len: usize) -> Vec<u8> {
     torn
 }
 
+// Promise (hash-table-file): A reader finds no damage where there is none.
 #[test]
 fn a_reader_finds_no_damage_while_a_writer_cuts_a_torn_end_and_writes_there() {
     let heavy = std::env::var("BYTEWRIGHT_KILLS").is_ok();

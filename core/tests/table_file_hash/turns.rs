@@ -79,6 +79,7 @@ thread_local! {
     static REPLACED: RefCell<(PathBuf, Vec<&'static str>)> = RefCell::default();
 }
 
+// Promise (hash-table-file): Nobody stays with a file that a process has replaced before it died.
 #[test]
 fn who_opens_a_file_that_others_replace_meanwhile_and_die_goes_on_with_the_new_one() {
     let path = path("opened");
@@ -177,6 +178,7 @@ fn a_transaction_that_changed_keys_twice_and_died_half_in_the_index_is_there_onc
     assert!(all_are(&stays, 3));
 }
 
+// Promise (hash-table-file): also Nobody stays with a file
 #[test]
 fn nobody_stays_with_a_file_that_a_process_has_replaced_before_it_died() {
     let path = path("replaced");
@@ -229,6 +231,7 @@ fn kill_after(child: &mut Child, commits: usize) -> u64 {
     said.chunks_exact(8).last().map_or(0, |bytes| u64::from_le_bytes(bytes.try_into().unwrap()))
 }
 
+// Promise (hash-table-file): Processes that write by turns lose nothing, however they are killed.
 #[test]
 fn sums_of_processes_that_write_by_turns_are_exact_however_these_are_killed() {
     let rounds = std::env::var("BYTEWRIGHT_KILLS").map_or(12, |n| n.parse().unwrap());
@@ -280,6 +283,7 @@ const SIGSTOP: i32 = 19;
 const SIGXFSZ: i32 = 25;
 const SIG_IGN: usize = 1;
 
+// Promise (hash-table-file): A stopped writer holds up no reader.
 #[test]
 fn a_writer_that_is_stopped_at_any_moment_holds_up_no_reader_and_is_named() {
     let path = path("stopped");
@@ -327,6 +331,7 @@ fn a_writer_that_is_stopped_at_any_moment_holds_up_no_reader_and_is_named() {
     assert_eq!(number_of(&reader, b"first"), number_of(&reader, b"all"));
 }
 
+// Promise (hash-table-file): A full disk costs the commit that needs room for the index.
 #[test]
 fn a_disk_without_room_for_the_index_costs_the_commit_and_nothing_else() {
     let path = path("full");

@@ -392,6 +392,7 @@ mod tests {
         }
     }
 
+    // Promise (tree-table-file): A shared area counts for one boot and one file.
     #[test]
     fn one_handle_or_one_pin_too_many_is_an_error_that_says_so() {
         let file = Scratch::new("limits");
@@ -436,6 +437,7 @@ mod tests {
         assert_ne!(third.use_number(), number);
     }
 
+    // Promise (tree-table-file): also A shared area counts for one boot and one file
     #[test]
     fn an_area_of_killed_processes_keeps_its_words_and_nothing_of_theirs() {
         let file = Scratch::new("all_killed");
@@ -451,6 +453,7 @@ mod tests {
         assert!(write_turn(&handle).last_owner_died());
     }
 
+    // Promise (tree-table-file): also A shared area counts for one boot and one file
     #[test]
     fn an_area_of_another_start_of_the_system_or_of_another_file_is_made_anew() {
         let file = Scratch::new("stale");
@@ -474,6 +477,7 @@ mod tests {
         assert!(joined(&copy.0).1);
     }
 
+    // Promise (tree-table-file): also A shared area counts for one boot and one file
     #[test]
     fn a_file_that_another_machine_uses_is_refused() {
         let file = Scratch::new("machine");

@@ -146,6 +146,8 @@ mod tests {
     use super::*;
     use crate::files::shared_area::other_process::{Other, Scratch, join, states};
 
+    // Promise (tree-table-file): A commit that is read keeps its pages; one that a dead process
+    // read does not.
     #[test]
     fn what_a_killed_reader_reads_and_has_pinned_is_freed_by_a_sweep() {
         let file = Scratch::new("reader");
@@ -216,6 +218,7 @@ mod tests {
         });
     }
 
+    // Promise (tree-table-file): also A commit that is read keeps its pages
     #[test]
     fn a_state_that_is_held_by_turns_is_never_missing_and_none_is_made_up() {
         let file = Scratch::new("moving");

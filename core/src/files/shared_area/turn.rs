@@ -357,6 +357,7 @@ mod tests {
         assert_eq!(other.hear("answer "), "false");
     }
 
+    // Promise (tree-table-file): A turn to write outlives no process.
     #[test]
     fn the_turn_of_a_killed_process_is_taken_and_told_until_it_is_mended() {
         let file = Scratch::new("killed");
@@ -403,6 +404,7 @@ mod tests {
         assert!(!write_turn(&handle).last_owner_died());
     }
 
+    // Promise (tree-table-file): also A turn to write outlives no process
     #[test]
     fn processes_that_are_killed_at_any_moment_lose_no_step_that_they_told() {
         let file = Scratch::new("counted");

@@ -123,6 +123,7 @@ fn a_transaction_that_is_too_much_for_memory_is_still_all_or_nothing() {
     assert_eq!(all(&reader), all(&table), "in the file by now");
 }
 
+// Promise (tree-table-file): A snapshot of a transaction stays as it is when that ends.
 #[test]
 fn a_snapshot_in_a_large_transaction_stays_as_it_is_when_that_ends() {
     let mut table = TreeTable::open(path("spilled_snapshot"), CREATE).unwrap();
@@ -156,6 +157,7 @@ fn a_snapshot_in_a_large_transaction_stays_as_it_is_when_that_ends() {
     );
 }
 
+// Promise (tree-table-file): A scan goes on to its end after its table is closed.
 #[test]
 fn a_scan_and_a_snapshot_go_on_to_their_end_after_the_table_is_closed() {
     let path = path("scan_after_close");
@@ -229,6 +231,7 @@ fn changes_while_a_value_is_shown_or_a_table_is_walked_are_not_seen_by_the_walk(
     assert_eq!((found, asked), (true, 200), "the table answers while it shows a value");
 }
 
+// Promise (tree-table-file): Readers see each commit at once, and keep no writer from working.
 #[test]
 fn readers_follow_a_writer_and_a_second_writer_is_locked_out_of_a_table_that_is_opened_exclusively()
 {
@@ -280,6 +283,7 @@ fn changes_reach_the_file_although_nobody_comes_by() {
     }
 }
 
+// Promise (tree-table-file): A handle that only reads leaves the table as it is.
 #[test]
 fn a_table_opened_to_read_leaves_the_file_as_it_is() {
     let path = path("read_only");
@@ -300,6 +304,8 @@ fn table_bytes(path: &std::path::Path) -> Vec<u8> {
     bytes
 }
 
+// Promise (tree-table-file): A copy of an open table is that of the last sync, and is used beside
+// readers of it.
 #[test]
 fn a_file_that_was_not_closed_is_read_without_repairing_it_and_then_repaired_beside_its_readers() {
     let (living, path) = (path("living"), path("unclosed"));
@@ -323,6 +329,8 @@ fn a_file_that_was_not_closed_is_read_without_repairing_it_and_then_repaired_bes
     assert_eq!(rest(snapshot.scan().unwrap()).unwrap(), [(b"a".to_vec(), b"1".to_vec())]);
 }
 
+// Promise (tree-table-file): Compaction gives space back, takes nothing from a snapshot, and waits
+// for nobody.
 #[test]
 fn compacting_gives_space_back_and_waits_for_nobody() {
     let path = path("compact");
@@ -356,6 +364,7 @@ fn disk_bytes(path: &Path) -> u64 {
     std::fs::metadata(path).unwrap().blocks() * 512
 }
 
+// Promise (tree-table-file): A table at rest gives space back, but not in a transaction.
 #[test]
 fn a_table_at_rest_gives_room_back_while_it_is_open_and_read() {
     let path = path("at_rest");
@@ -391,6 +400,7 @@ fn a_table_at_rest_gives_room_back_while_it_is_open_and_read() {
     assert_eq!(verified.len().unwrap(), 202);
 }
 
+// Promise (tree-table-file): also A table at rest gives space back
 #[test]
 fn a_table_at_rest_in_a_transaction_keeps_its_room() {
     let path = path("at_rest_in_transaction");
@@ -429,6 +439,7 @@ fn a_missing_an_empty_and_a_foreign_file_are_told_apart() {
     assert_eq!(kind(CREATE), ErrorKind::Format);
 }
 
+// Promise (tree-table-file): Files of another format and of other programs are refused.
 #[test]
 fn a_table_of_another_format_and_another_programs_file_are_refused() {
     let (another, redb) = (path("another_format"), path("another_program"));
@@ -520,6 +531,7 @@ fn write_sample(path: &std::path::Path) {
     table.close().unwrap();
 }
 
+// Promise (tree-table-file): also Readers see each commit at once
 #[test]
 fn many_values_that_a_reader_asks_for_are_those_of_one_commit() {
     let path = path("many_of_one_commit");

@@ -413,6 +413,7 @@ fn threads_that_read_while_the_file_is_cut_get_the_truth_or_an_error() {
     });
 }
 
+// Promise (tree-table-file): A file that was cut is an error, and no signal ends the process.
 #[test]
 fn a_page_that_is_being_cut_makes_no_answer_wrong() {
     let scratch = Scratch::new("being_cut", b"");

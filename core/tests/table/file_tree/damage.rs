@@ -63,6 +63,7 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
+// Promise (tree-table-file): Damage is an error, never another value, and ends no program.
 #[test]
 fn a_damaged_file_gives_an_error_or_whole_commits() {
     let (files, states) = files();
@@ -88,6 +89,7 @@ fn a_damaged_file_gives_an_error_or_whole_commits() {
     assert!(refused > 100 || std::env::var_os("BYTEWRIGHT_SEED").is_some(), "{refused}");
 }
 
+// Promise (tree-table-file): also Damage is an error
 #[test]
 fn a_damaged_file_that_nobody_verified_gives_an_error_or_what_was_written() {
     let (files, states) = files();
@@ -126,6 +128,7 @@ fn a_damaged_file_that_nobody_verified_gives_an_error_or_what_was_written() {
     assert!(refused > 100 && answered > 1000 || std::env::var_os("BYTEWRIGHT_SEED").is_some());
 }
 
+// Promise (tree-table-file): also A file that was cut is an error
 #[test]
 fn a_file_that_was_cut_is_never_an_empty_table() {
     let (files, states) = files();
@@ -147,6 +150,7 @@ fn a_file_that_was_cut_is_never_an_empty_table() {
     }
 }
 
+// Promise (tree-table-file): What is not damaged can be read.
 #[test]
 fn what_can_be_read_of_a_damaged_file_is_read() {
     let storage = MemoryStorage::default();
@@ -170,6 +174,7 @@ fn what_can_be_read_of_a_damaged_file_is_read() {
     assert_eq!(verified.unwrap_err().kind(), ErrorKind::Corrupt);
 }
 
+// Promise (tree-table-file): also Damage is an error
 #[test]
 fn a_damaged_file_that_nobody_verified_ends_no_program_even_when_it_is_written() {
     let (files, _) = files();

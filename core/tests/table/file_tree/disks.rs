@@ -96,6 +96,8 @@ fn assert_whole(disk: &SimulatedDisk, history: &History, promised: usize, option
     }
 }
 
+// Promise (tree-table-file): A power cut leaves whole commits, and loses none that was promised to
+// last.
 #[test]
 fn a_power_cut_at_any_call_loses_no_promised_commit_and_leaves_no_half_one() {
     for sync in [SyncMode::Commit, SyncMode::Never] {
@@ -112,6 +114,7 @@ fn a_power_cut_at_any_call_loses_no_promised_commit_and_leaves_no_half_one() {
     }
 }
 
+// Promise (tree-table-file): also A power cut leaves whole commits
 #[test]
 fn a_table_goes_on_after_power_cuts_during_its_repair() {
     seeds(4, |random| {
@@ -176,6 +179,8 @@ fn assert_survives(sync: SyncMode, failure: Failure, plan: &dyn Fn(&SimulatedDis
     true
 }
 
+// Promise (tree-table-file): A failing or full disk costs no commit that was promised to last, and
+// is told.
 #[test]
 fn a_call_that_fails_costs_no_promised_commit_and_closes_the_table() {
     use Failure::{Io, NoSpace, ShortWrite, Sync, SyncForgets};
@@ -195,6 +200,7 @@ fn a_call_that_fails_costs_no_promised_commit_and_closes_the_table() {
     }
 }
 
+// Promise (tree-table-file): also A failing or full disk
 #[test]
 fn a_read_that_fails_is_an_error_and_costs_nothing() {
     let disk = SimulatedDisk::new();
@@ -235,6 +241,7 @@ fn a_read_that_fails_is_an_error_and_costs_nothing() {
     assert!(read > 20, "{read}");
 }
 
+// Promise (tree-table-file): also A failing or full disk
 #[test]
 fn after_a_failure_the_table_is_read_only_until_it_is_opened_again() {
     let disk = SimulatedDisk::new();
@@ -259,6 +266,7 @@ fn after_a_failure_the_table_is_read_only_until_it_is_opened_again() {
     assert!(Directory::id(&disk, "table".as_ref()).unwrap().is_some());
 }
 
+// Promise (tree-table-file): also A failing or full disk
 #[test]
 fn a_failure_in_the_background_is_told_by_the_next_call() {
     let disk = SimulatedDisk::new();

@@ -149,6 +149,7 @@ impl Pair {
     }
 }
 
+// Promise (tree-table-file): The table has the entries that a map in memory has.
 #[test]
 fn random_operations_give_what_a_map_in_memory_gives() {
     seeds(12 * harder() as u64, |random| {

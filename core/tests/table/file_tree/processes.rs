@@ -114,6 +114,8 @@ impl Drop for Writer {
     }
 }
 
+// Promise (tree-table-file): The death of a process loses no commit, in any mode, and leaves none
+// half there.
 #[test]
 fn a_reader_beside_a_writer_sees_whole_commits_in_their_order() {
     let path = path("beside");
@@ -178,6 +180,7 @@ fn kill_again_and_again(name: &str, sync: &str, rounds: usize) {
     });
 }
 
+// Promise (tree-table-file): also The death of a process loses no commit
 #[test]
 fn a_killed_writer_loses_no_commit_in_any_mode() {
     for sync in ["commit", "interval", "never"] {
@@ -185,6 +188,7 @@ fn a_killed_writer_loses_no_commit_in_any_mode() {
     }
 }
 
+// Promise (tree-table-file): A table is there whole or not at all.
 #[test]
 fn a_process_that_is_killed_while_it_makes_a_table_leaves_one_or_none() {
     seeds(1, |random: &mut Random| {
@@ -209,6 +213,7 @@ fn a_process_that_is_killed_while_it_makes_a_table_leaves_one_or_none() {
     });
 }
 
+// Promise (tree-table-file): also A table is there whole or not at all
 #[test]
 fn processes_that_make_the_same_table_at_once_share_it() {
     for _ in 0..10 * harder() {

@@ -44,6 +44,8 @@ fn commits_of_a_killed_writer_are_there_for_readers_and_for_the_next_writer() {
     assert_eq!(rest(snapshot.scan().unwrap()).unwrap(), seen, "what is read stays");
 }
 
+// Promise (tree-table-file): A copy that was torn is the last synced commit or damaged, never half
+// a commit, also where it is written over its file.
 #[test]
 fn a_copy_that_was_made_while_a_table_was_written_is_never_half_a_commit() {
     let (path, copy) = (path("copied"), path("copied_back"));
@@ -82,6 +84,7 @@ fn a_copy_that_was_made_while_a_table_was_written_is_never_half_a_commit() {
     }
 }
 
+// Promise (tree-table-file): Who may not write follows what is synced.
 #[test]
 fn who_may_not_write_to_the_file_follows_what_is_synced() {
     let path = path("without_rights");
@@ -106,6 +109,7 @@ fn who_may_not_write_to_the_file_follows_what_is_synced() {
     assert_eq!(many, [writer.get(b"a").unwrap(), None]);
 }
 
+// Promise (tree-table-file): also Who may not write follows what is synced
 #[test]
 fn a_scan_without_the_right_to_keep_its_pages_is_whole_or_says_that_they_were_written_over() {
     let path = path("overtaken");
@@ -141,6 +145,7 @@ fn a_scan_without_the_right_to_keep_its_pages_is_whole_or_says_that_they_were_wr
     assert_eq!(all(&reader), all(&writer));
 }
 
+// Promise (tree-table-file): A snapshot of a commit that was never synced is read to its end.
 #[test]
 fn a_snapshot_of_a_commit_that_was_never_synced_is_whole_after_a_later_one_was() {
     let path = path("never_synced");
@@ -169,6 +174,7 @@ fn a_snapshot_of_a_commit_that_was_never_synced_is_whole_after_a_later_one_was()
     );
 }
 
+// Promise (tree-table-file): Repairing makes the root that is whole count.
 #[test]
 fn repairing_makes_the_root_that_is_whole_count() {
     let path = path("repaired");

@@ -138,6 +138,8 @@ impl Drop for Counter {
     }
 }
 
+// Promise (tree-table-file): Processes write by turns, each sees the commits of the others, and one
+// that is killed loses nothing that it was promised.
 #[test]
 fn handles_write_by_turns_and_see_each_others_commits_at_once() {
     let path = path("turns");
@@ -177,6 +179,8 @@ fn a_handle_that_closes_beside_another_leaves_it_room_for_all_that_it_writes() {
     });
 }
 
+// Promise (tree-table-file): A transaction, or a process that is stopped, keeps writers waiting for
+// their timeout and no reader.
 #[test]
 fn a_transaction_keeps_others_waiting_as_long_as_they_are_told_and_no_reader() {
     let path = path("turn_kept");
@@ -236,6 +240,7 @@ fn nobody_else_writes_to_a_table_that_was_opened_exclusively() {
     assert_eq!(both.kind(), ErrorKind::Argument);
 }
 
+// Promise (tree-table-file): also Processes write by turns
 #[test]
 fn writers_that_are_killed_at_random_lose_nothing_they_said_and_leave_no_half() {
     seeds(1, |random: &mut Random| {
@@ -274,6 +279,7 @@ fn writers_that_are_killed_at_random_lose_nothing_they_said_and_leave_no_half() 
     });
 }
 
+// Promise (tree-table-file): also A transaction, or a process that is stopped,
 #[test]
 fn a_process_that_is_stopped_keeps_nobody_from_reading_and_writers_for_their_timeout() {
     let path = path("stopped");
