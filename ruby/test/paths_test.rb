@@ -2,11 +2,11 @@
 
 require "minitest/autorun"
 
-# Goal: every file that the documents for contributors name is there, and every test that a promise names.
+# Goal: every file that the documents for contributors name is there, and every test that an invariant names.
 #
 # Method: names in backticks that look like a path are looked for from the root, from the folders that the documents take
-# for granted, and, where a name stands without its folder, as the name of any file. In tables of promises, the tests that
-# follow the name of a file are looked for in the files of that name; so are those of each invariant in ARCHITECTURE.md.
+# for granted, and, where a name stands without its folder, as the name of any file. In each invariant of ARCHITECTURE.md, the
+# tests that follow the name of a file are looked for in the files of that name.
 class PathsTest < Minitest::Test
   ROOT = File.expand_path("../..", __dir__)
   DOCUMENTS = %w[ARCHITECTURE.md CONTRIBUTING.md STYLE.md docs/bounds.md bench/README.md samples/README.md].freeze
@@ -42,16 +42,7 @@ class PathsTest < Minitest::Test
     assert_empty(dead)
   end
 
-  PROMISES = %w[docs/hash-table-file.md docs/tree-table-file.md docs/pstore-journal.md].freeze
-  TEST_FILES = Dir[File.join(ROOT, "{core/src/files,core/tests,ruby/test}/**/*.{rs,rb}")].freeze
-
-  PROMISES.each do |document|
-    define_method("test_every_promise_of_#{document.gsub(/\W/, "_")}_names_tests_that_exist") do
-      rows = promises(File.read(File.join(ROOT, document), encoding: Encoding::UTF_8))
-      assert_operator(rows.size, :>, 5)
-      rows.each { |promise, tests| assert_empty(missing_tests(tests), promise) }
-    end
-  end
+  TEST_FILES = Dir[File.join(ROOT, "{core/tests,ruby/test}/**/*.{rs,rb}")].freeze
 
   def test_every_invariant_of_the_architecture_names_tests_that_exist
     rules = invariants(architecture)
@@ -68,12 +59,8 @@ class PathsTest < Minitest::Test
   def test_an_invariant_without_a_test_that_exists_is_found
     page = "## Invariants\n\n1. **It lasts.** Tests:\n   `power.rs`: `a`,\n   `b`; `core/fuzz/`.\n2. **It is fast.**\n\n## Map\n"
     assert_equal([["It lasts.", "`power.rs`: `a`, `b`; `core/fuzz/`."], ["It is fast.", nil]], invariants(page))
-  end
-
-  def test_a_promise_without_a_test_that_exists_is_found
-    assert_equal([["it lasts", "`power.rs`: `a`"]], promises("| a | b |\n\n## Tests\n\n| promise | test |\n|---|---|\n| it lasts | `power.rs`: `a` |\n"))
     assert_empty(missing_tests("`core/tests/table_file_hash/damage.rs`: `the_files_of_every_format_are_readable`"))
-    assert_empty(missing_tests("all of `pstore_contract_test.rb`; `paths_test.rb`: `test_a_path_that_is_not_there_is_found_missing`"))
+    assert_empty(missing_tests("all of `names_test.rb`; `paths_test.rb`: `test_a_path_that_is_not_there_is_found_missing`"))
     assert_equal(["no test"], missing_tests("we are sure of it"))
     assert_equal(%w[damage.rs:the_files nowhere.rs:a], missing_tests("`damage.rs`: `the_files`; `nowhere.rs`: `a`"))
     assert_equal(%w[nowhere.rs], missing_tests("all of `nowhere.rs`"))
@@ -101,27 +88,16 @@ class PathsTest < Minitest::Test
     end
   end
 
-  # The rows of the table of promises.
-  def promises(text)
-    rows = text[/^## Tests$.*\z/m].lines.grep(/\A\|/).map { |row| row.strip.delete_prefix("|").delete_suffix("|").split("|").map(&:strip) }
-    rows.drop(2)
-  end
-
-  # Returns the tests that a row names and that do not exist.
+  # Returns the tests that a text names and that do not exist.
   def missing_tests(text)
     named = text.scan(/`([\w\/]+\.r[sb])`((?::? ?,? ?`[a-z]\w*`)*)/)
     return ["no test"] if named.empty?
 
     named.flat_map do |file, names|
       sources = TEST_FILES.select { |path| path.end_with?("/#{file}") }.map { |path| File.read(path, encoding: Encoding::UTF_8) }
-      tests = names.scan(/\w+/).reject { |test| sources.any? { |source| source.match?(test_pattern(test)) } }
+      tests = names.scan(/\w+/).reject { |test| sources.any? { |source| source.match?(/\b(?:fn|def) #{test}\b/) } }
       sources.empty? && names.empty? ? [file] : tests.map { |test| "#{file}:#{test}" }
     end
-  end
-
-  # Returns the pattern of a test's definition, by itself or as one of several whose names go on.
-  def test_pattern(name)
-    /(?:\bfn |\bdef |same\("|define_method\(")(?:#{name}|#{name.delete_prefix("test_")})(?:\b|_\#\{)/
   end
 
   # `a/{b,c}.rs` as `a/b.rs` and `a/c.rs`.
