@@ -26,6 +26,8 @@
 #   make packages-cross  the command as one file that needs no library, and wheels and gems for older and other C libraries, for
 #                     x86_64 and aarch64, in pkg/cross; make test-packages-cross runs them, those for aarch64 under qemu, and with
 #                     PYTHON=/path/to/python3.14t that for a free-threaded Python
+#   make packages-debian  Debian's source package for the command, the C library and the Perl module, in pkg/debian;
+#                     make test-packages-debian builds it on sid and uses what comes out
 #   make site         the documents and APIs as pages that can be searched without a network, in target/site
 #   make wasm         (test-wasm tests it) a page that reads captures by itself, without an installation or a network: target/wasm/bytewright.html
 #   make fuzz         SECONDS=60 of each fuzz target
@@ -77,6 +79,8 @@ PARTS_OF_perl-dist := perl
 PARTS_OF_packages := packages
 PARTS_OF_test-packages := packages
 PARTS_OF_packages-cross := cross
+PARTS_OF_packages-debian := packages
+PARTS_OF_test-packages-debian := packages
 PARTS_OF_test-packages-cross := cross
 PARTS_OF_test-spark := all spark
 PARTS_OF_wasm := wasm
@@ -85,7 +89,7 @@ PARTS_OF_test-wasm := all wasm
 PARTS_OF_test-all := all spark
 PARTS := $(sort $(foreach goal,$(or $(MAKECMDGOALS),demo),$(or $(PARTS_OF_$(goal)),all)))
 
-.PHONY: demo quick generate lint packages test-packages release packages-cross test-packages-cross site test-site wasm test-wasm test test-all test-packed test-rust test-columns test-report test-unsafe test-c test-writers test-install-c install-c wheel test-python test-wheel test-python-threads duckdb test-duckdb test-spark perl-dist test-perl test-perl-dist test-ruby test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
+.PHONY: demo quick generate lint packages test-packages release packages-cross test-packages-cross packages-debian test-packages-debian site test-site wasm test-wasm test test-all test-packed test-rust test-columns test-report test-unsafe test-c test-writers test-install-c install-c wheel test-python test-wheel test-python-threads duckdb test-duckdb test-spark perl-dist test-perl test-perl-dist test-ruby test-gem test-gc test-orders test-rubies test-ruby-asan test-bench bench $(BENCHES) bench-spark fuzz setup clean
 
 demo: $(GEM_STAMP)
 	@$(WITH_GEM) ruby samples/demo.rb
@@ -296,6 +300,12 @@ packages-cross: setup
 test-packages-cross: packages-cross
 	PYTHONDONTWRITEBYTECODE=1 python3 packages/licenses_test.py
 	packages/cross_test.sh pkg/cross
+
+packages-debian: setup
+	packages/debian_source.sh pkg/debian
+
+test-packages-debian: packages-debian
+	packages/debian_test.sh pkg/debian
 
 test-perl: $(BUILT_PERL_STAMP)
 	perl/test.sh $(BUILT)/perl

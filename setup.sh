@@ -74,6 +74,7 @@ part_packages() {
   part_wheel
   part_perl
   need "mmdebstrap" command -v mmdebstrap
+  need "dpkg-dev" command -v dpkg-source
 }
 part_cross() {
   part_gem

@@ -47,6 +47,7 @@ check_and_pack() {
   make fuzz SECONDS=600
   make test-packages
   make test-packages-cross
+  make test-packages-debian
   make wasm test-wasm
   cp target/wasm/bytewright.html pkg/
   (cd pkg && find . -type f ! -name SHA256SUMS -printf '%P\0' | sort -z | xargs -0 sha256sum >../target/SHA256SUMS)
