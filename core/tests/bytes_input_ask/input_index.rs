@@ -154,7 +154,7 @@ pub(crate) fn index_of(path: &Path) -> PathBuf {
 
 /// Findings of a question: numbers, times and bytes of packets, and how reading ended.
 #[derive(PartialEq)]
-struct Answer {
+pub(crate) struct Answer {
     packets: Vec<(u64, String, Vec<u8>)>,
     error: Option<String>,
 }
@@ -167,7 +167,11 @@ impl std::fmt::Debug for Answer {
 }
 
 /// The packets that meet a condition; the number of those that were shown, and the fault of the index.
-fn ask(path: &Path, condition: &Condition, last: Option<u64>) -> (Answer, usize, Option<Error>) {
+pub(crate) fn ask(
+    path: &Path,
+    condition: &Condition,
+    last: Option<u64>,
+) -> (Answer, usize, Option<Error>) {
     let mut options = options();
     options.wanted = WantedRecords::of(Some(condition)).up_to(last);
     let (mut packets, mut shown) = (Vec::new(), 0);

@@ -33,6 +33,7 @@ mod bytes_pieces;
 mod bytes_pipes;
 mod bytes_seek_points;
 mod bytes_without_waiting;
+mod frozen_formats;
 mod input_frames;
 mod input_index;
 mod input_index_jobs;

@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use bytewright::ErrorKind;
+use bytewright::bytes::{ByteStream, StreamOptions};
 use bytewright::table::cache::{Cache, CacheData, CacheEntry, CacheKind, CacheLimits};
 use bytewright::table::file::{self, OpenOptions, SyncMode};
 use bytewright::table::{Table, memory};
@@ -261,5 +262,54 @@ fn what_is_used_stays_as_it_would_with_an_exact_lru_or_longer() {
             let lru = lru_hits(&trace, LEN as u64 + 4, 2 * MIB - (384 << 10));
             assert!(hits >= lru, "{kind}: {hits} hits, {lru} of an LRU");
         }
+    }
+}
+
+/// Entries of all kinds, which expire at 5,000.
+const OF_ALL_KINDS: [(CacheKind, &[u8]); 6] = [
+    (CacheKind::Bytes, b"\xff\0"),
+    (CacheKind::Text, b"text"),
+    (CacheKind::Integer, b"12345678"),
+    (CacheKind::Float, b"12345678"),
+    (CacheKind::Nested, b"\x83\x01\x02\x03"),
+    (CacheKind::Sealed, b"sealed"),
+];
+const TAG: CacheData<'static> = CacheData { kind: CacheKind::Text, bytes: b"tag" };
+
+fn write_sample(cache: &Cache, path: &Path) {
+    let mut table = open(path);
+    for (kind, value) in OF_ALL_KINDS {
+        let value = CacheData::new(kind, value);
+        let entry = CacheEntry { value, expires_at: Some(5_000), tag: Some(TAG) };
+        cache.set(table.as_mut(), &[kind.code()], entry, 1_000).unwrap();
+    }
+    cache.set(table.as_mut(), b"stays", entry(b"without a tag", None), 1_000).unwrap();
+}
+
+/// `BYTEWRIGHT_WRITE_SAMPLE=1` writes the file where it is missing, to be compressed by gzip.
+#[test]
+fn a_cache_of_the_first_release_is_read_and_added_to() {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples");
+    let sample = samples.join("cache_1.bwc.gz");
+    let cache = cache(4 * MIB);
+    if std::env::var_os("BYTEWRIGHT_WRITE_SAMPLE").is_some() && !sample.exists() {
+        write_sample(&cache, &sample.with_extension(""));
+    }
+    let folder = Folder::new("cache-first-release");
+    let mut stream = ByteStream::open(&sample, &StreamOptions::default()).unwrap();
+    std::fs::write(folder.path("x.bwc"), stream.fill(4 << 20).unwrap()).unwrap();
+    let mut table = open(&folder.path("x.bwc"));
+    for (kind, value) in OF_ALL_KINDS {
+        let key = [kind.code()];
+        let mut found = false;
+        let mut look = |entry: CacheEntry<'_>| found = entry.value == CacheData::new(kind, value);
+        cache.get(table.as_ref(), &key, 4_999, &mut look).unwrap();
+        assert!(found, "{kind:?}");
+        assert_eq!(get(&cache, table.as_ref(), &key, 5_000), None);
+    }
+    cache.set(table.as_mut(), b"more", entry(b"2", None), 2_000).unwrap();
+    assert_eq!(cache.evict_tag(table.as_mut(), TAG).unwrap(), OF_ALL_KINDS.len() as u64);
+    for (key, value) in [(&b"stays"[..], &b"without a tag"[..]), (b"more", b"2")] {
+        assert_eq!(get(&cache, table.as_ref(), key, 2_000).as_deref(), Some(value));
     }
 }
