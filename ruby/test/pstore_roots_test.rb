@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "zlib"
 require_relative "pstore_case"
 
 # Goal: a store that keeps each root by itself behaves as one that keeps them together, but for what it
@@ -45,6 +46,31 @@ class PStoreRootsTest < StoreCase
     when 4 then table[key].is_a?(String) ? table[key] << "!" : table[key]
     else table.key?(key)
     end
+  end
+
+  # The value of a root is a stream of Marshal, whose format Ruby keeps.
+  FROZEN = { :list => [1, nil, 2.5, "text"], "text" => { nested: [true] }, 7 => 2**70, nil => "of nil" }.freeze
+
+  # BYTEWRIGHT_WRITE_SAMPLE=1 writes the files where they are missing, to be compressed by gzip.
+  def test_stores_of_the_first_release_are_read_and_added_to
+    samples = File.expand_path("../../core/tests/samples", __dir__)
+    with_both_kinds do |path|
+      sample = File.join(samples, "store_roots_1#{File.extname(path)}.gz")
+      write_sample(sample.delete_suffix(".gz")) if ENV["BYTEWRIGHT_WRITE_SAMPLE"] && !File.exist?(sample)
+      File.binwrite(path, Zlib::GzipReader.open(sample, &:read))
+      store = open_store(path)
+      store.transaction do
+        assert_equal(FROZEN, store.keys.to_h { |key| [key, store[key]] })
+        store[:more] = "2"
+      end
+      assert_equal("2", open_store(path).transaction(true) { |it| it[:more] })
+    end
+  end
+
+  def write_sample(path)
+    store = open_store(path)
+    store.transaction { FROZEN.each { |key, value| store[key] = value } }
+    store.close
   end
 
   def test_a_read_only_transaction_sees_one_commit_of_another_process
