@@ -41,7 +41,8 @@ unpack python3.13
 make -s -j2 install
 unpack ruby3.3
 : >gems/bundled_gems
-./configure --quiet --disable-install-doc --disable-yjit --disable-rjit --prefix=$prefix
+# musl has crypt_r, and Debian's package of it no header that declares it.
+./configure --quiet --disable-install-doc --disable-yjit --disable-rjit --prefix=$prefix ac_cv_func_crypt_r=no
 make -s -j2
 make -s install
 $prefix/bin/python3.13 -c 'import sys, zlib; print(sys.version)'
