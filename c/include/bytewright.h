@@ -8,6 +8,8 @@
  * - A handle (bw_table, bw_scan, ...) is opened and freed by functions of this library, and used by one thread at a time.
  *   Different handles are independent.
  * - A pointer with a length points to as many bytes that can be read, in any encoding, or is null with the length 0.
+ * - A struct that begins with its size is initialized with its BW_..._INIT, which sets that. Fields that a later version
+ *   adds stand at its end, and are zero in BW_..._INIT: programs that were compiled before need not be compiled again.
  * - What the library hands out as bw_slice is its own, until the next call with the handle that it came from.
  */
 
@@ -21,16 +23,16 @@
 /* Initial values of the structs below. */
 #define BW_ERROR_INIT { BW_STATUS_OK, 0, -1, NULL, NULL }
 #define BW_BUFFER_INIT { NULL, 0, 0 }
-#define BW_OPEN_OPTIONS_INIT { BW_TABLE_KIND_ANY, BW_SYNC_INTERVAL, false, false, false, 10.0, NULL, BW_NAMES_INIT, NULL, NULL }
-#define BW_CACHE_OPTIONS_INIT { 0, 0, false, BW_NAMES_INIT, NULL, NULL }
-#define BW_CACHE_ENTRY_INIT { BW_CACHE_KIND_BYTES, 0, { NULL, 0 } }
-#define BW_RANGE_INIT { { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, false, false, false, false, 0 }
+#define BW_OPEN_OPTIONS_INIT { sizeof(bw_open_options), BW_TABLE_KIND_ANY, BW_SYNC_INTERVAL, false, false, false, 10.0, NULL, BW_NAMES_INIT, NULL, NULL }
+#define BW_CACHE_OPTIONS_INIT { sizeof(bw_cache_options), 0, 0, false, BW_NAMES_INIT, NULL, NULL }
+#define BW_CACHE_ENTRY_INIT { sizeof(bw_cache_entry), BW_CACHE_KIND_BYTES, 0, { NULL, 0 } }
+#define BW_RANGE_INIT { sizeof(bw_range), { NULL, 0 }, { NULL, 0 }, { NULL, 0 }, false, false, false, false, 0 }
 #define BW_NAMES_INIT { NULL, 0 }
-#define BW_CAPTURE_OPTIONS_INIT { NULL, false, 0, NULL, NULL, BW_DAMAGE_RAISE, BW_NAMES_INIT }
-#define BW_LIVE_OPTIONS_INIT { 0, 0, false, BW_NAMES_INIT }
-#define BW_FLOW_OPTIONS_INIT { -1.0, -1.0, 0, BW_NAMES_INIT }
-#define BW_SUM_OPTIONS_INIT { BW_NAMES_INIT, BW_NAMES_INIT, 0.0, 0, NULL, BW_NAMES_INIT }
-#define BW_IDL_INIT { NULL, NULL, BW_NAMES_INIT }
+#define BW_CAPTURE_OPTIONS_INIT { sizeof(bw_capture_options), NULL, false, 0, NULL, NULL, BW_DAMAGE_RAISE, BW_NAMES_INIT }
+#define BW_LIVE_OPTIONS_INIT { sizeof(bw_live_options), 0, 0, false, BW_NAMES_INIT }
+#define BW_FLOW_OPTIONS_INIT { sizeof(bw_flow_options), -1.0, -1.0, 0, BW_NAMES_INIT }
+#define BW_SUM_OPTIONS_INIT { sizeof(bw_sum_options), BW_NAMES_INIT, BW_NAMES_INIT, 0.0, 0, NULL, BW_NAMES_INIT }
+#define BW_IDL_INIT { sizeof(bw_idl), NULL, NULL, BW_NAMES_INIT }
 
 /* Arrow's C data interface (https://arrow.apache.org/docs/format/CDataInterface.html), which all users share. */
 #ifndef ARROW_C_DATA_INTERFACE
@@ -596,6 +598,10 @@ typedef bool (*bw_interrupted)(void *context);
  */
 typedef struct bw_open_options {
   /**
+   * Bytes of the struct, which `BW_OPEN_OPTIONS_INIT` sets.
+   */
+  size_t size;
+  /**
    * Kind that is expected: a `bw_table_kind`.
    */
   uint32_t kind;
@@ -700,6 +706,10 @@ typedef struct bw_stat {
  */
 typedef struct bw_range {
   /**
+   * Bytes of the struct, which `BW_RANGE_INIT` sets.
+   */
+  size_t size;
+  /**
    * The lowest key.
    */
   struct bw_slice first;
@@ -738,6 +748,10 @@ typedef struct bw_range {
  */
 typedef struct bw_cache_options {
   /**
+   * Bytes of the struct, which `BW_CACHE_OPTIONS_INIT` sets.
+   */
+  size_t size;
+  /**
    * Bytes that the file, or the memory, may take; 0 for a GiB.
    */
   uint64_t size_limit;
@@ -768,6 +782,10 @@ typedef struct bw_cache_options {
  * Properties of an entry beside its value. Initialize it with `BW_CACHE_ENTRY_INIT`, and change what you need.
  */
 typedef struct bw_cache_entry {
+  /**
+   * Bytes of the struct, which `BW_CACHE_ENTRY_INIT` sets.
+   */
+  size_t size;
   /**
    * Kind of the value: a `bw_cache_kind`.
    */
@@ -884,6 +902,10 @@ typedef struct bw_column {
  */
 typedef struct bw_capture_options {
   /**
+   * Bytes of the struct, which `BW_CAPTURE_OPTIONS_INIT` sets.
+   */
+  size_t size;
+  /**
    * A libpcap expression; packets that it does not match are left out. Null for all packets.
    */
   const char *filter;
@@ -926,6 +948,10 @@ typedef int64_t (*bw_read)(void *context, uint8_t *data, size_t capacity);
  */
 typedef struct bw_live_options {
   /**
+   * Bytes of the struct, which `BW_LIVE_OPTIONS_INIT` sets.
+   */
+  size_t size;
+  /**
    * Bytes that are kept of each packet at most; 0 for 262144.
    */
   uint32_t snaplen;
@@ -967,6 +993,10 @@ typedef struct bw_live_counts {
  */
 typedef struct bw_sum_options {
   /**
+   * Bytes of the struct, which `BW_SUM_OPTIONS_INIT` sets.
+   */
+  size_t size;
+  /**
    * Fields whose values make a group.
    */
   struct bw_names by;
@@ -998,6 +1028,10 @@ typedef struct bw_sum_options {
  */
 typedef struct bw_flow_options {
   /**
+   * Bytes of the struct, which `BW_FLOW_OPTIONS_INIT` sets.
+   */
+  size_t size;
+  /**
    * A flow without a packet for more than so many seconds has ended; below 0 for never.
    */
   double idle_timeout;
@@ -1019,6 +1053,10 @@ typedef struct bw_flow_options {
  * An IDL file of Thrift's. Initialize it with `BW_IDL_INIT`.
  */
 typedef struct bw_idl {
+  /**
+   * Bytes of the struct, which `BW_IDL_INIT` sets.
+   */
+  size_t size;
   /**
    * Its path.
    */
@@ -1469,7 +1507,8 @@ enum bw_status bw_cache_close(struct bw_cache *cache, struct bw_error *error);
 
 /**
  * Copies the value of a key into `value`, and its kind and expiry into `entry`, unless these are null. `BW_STATUS_NONE` where
- * there is none, or it has expired; both are unchanged then. A key is text where it is UTF-8, and else bytes.
+ * there is none, or it has expired; both are unchanged then. A key is text where it is UTF-8, and else bytes. `entry` was
+ * initialized with `BW_CACHE_ENTRY_INIT`.
  */
 enum bw_status bw_cache_get(const struct bw_cache *cache,
                             const uint8_t *key,
@@ -1523,7 +1562,7 @@ enum bw_status bw_cache_increment(struct bw_cache *cache,
 
 /**
  * Takes the entry of a key out, and copies its value into `value` and its kind and expiry into `entry`, unless these are null.
- * `BW_STATUS_NONE` where there is none; both are unchanged then.
+ * `BW_STATUS_NONE` where there is none; both are unchanged then. `entry` was initialized with `BW_CACHE_ENTRY_INIT`.
  */
 enum bw_status bw_cache_take(struct bw_cache *cache,
                              const uint8_t *key,

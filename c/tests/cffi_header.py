@@ -21,7 +21,8 @@ def call(name, *arguments):
 
 
 table, scan = out("bw_table"), out("bw_scan")
-call("bw_table_open", table_path.encode(), ffi.new("bw_open_options *", {"create": True}), table)
+options = ffi.new("bw_open_options *", {"size": ffi.sizeof("bw_open_options"), "create": True})
+call("bw_table_open", table_path.encode(), options, table)
 for key, value in ((b"b", b"two"), (b"a", b"one")):
     call("bw_table_put", table[0], key, len(key), value, len(value))
 call("bw_table_scan", table[0], ffi.NULL, scan)

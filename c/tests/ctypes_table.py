@@ -10,9 +10,10 @@ class Error(ctypes.Structure):
 
 
 class Options(ctypes.Structure):
-    _fields_ = [("kind", ctypes.c_uint32), ("sync", ctypes.c_uint32), ("create", ctypes.c_bool),
+    _fields_ = [("size", ctypes.c_size_t), ("kind", ctypes.c_uint32), ("sync", ctypes.c_uint32), ("create", ctypes.c_bool),
                 ("read_only", ctypes.c_bool), ("verify", ctypes.c_bool), ("timeout", ctypes.c_double),
-                ("values", ctypes.c_char_p), ("names", ctypes.c_void_p), ("names_count", ctypes.c_size_t)]
+                ("values", ctypes.c_char_p), ("names", ctypes.c_void_p), ("names_count", ctypes.c_size_t),
+                ("interrupted", ctypes.c_void_p), ("interrupted_context", ctypes.c_void_p)]
 
 
 class Slice(ctypes.Structure):
@@ -32,7 +33,8 @@ def call(name, *arguments):
     return status == 0
 
 
-call("bw_table_open", path, ctypes.byref(Options(create=True)), ctypes.byref(table))
+options = Options(size=ctypes.sizeof(Options), create=True)
+call("bw_table_open", path, ctypes.byref(options), ctypes.byref(table))
 for key, value in ((b"b", b"two"), (b"a", b"one")):
     call("bw_table_put", table, key, ctypes.c_size_t(len(key)), value, ctypes.c_size_t(len(value)))
 call("bw_table_scan", table, None, ctypes.byref(scan))

@@ -16,7 +16,8 @@ local function call(name, ...)
 end
 
 local users, scan = ffi.new("bw_table *[1]"), ffi.new("bw_scan *[1]")
-call("bw_table_open", table_path, ffi.new("bw_open_options", { create = true }), users, failure)
+local options = ffi.new("bw_open_options", { size = ffi.sizeof("bw_open_options"), create = true })
+call("bw_table_open", table_path, options, users, failure)
 for key, value in pairs({ b = "two", a = "one" }) do
   call("bw_table_put", users[0], key, #key, value, #value, failure)
 end

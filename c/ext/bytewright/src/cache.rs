@@ -19,6 +19,7 @@ use crate::error::{bw_error, bw_status, guard, guard_raw};
 use crate::host::{CallerHost, Context, bw_interrupted};
 use crate::in_use::InUse;
 use crate::named;
+use crate::sized_struct::{self, SizedPlace, sized_struct};
 use crate::table::{bw_table, done, found};
 use crate::text::{self, bw_names};
 
@@ -53,6 +54,8 @@ pub enum bw_cache_kind {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct bw_cache_options {
+    /// Bytes of the struct, which `BW_CACHE_OPTIONS_INIT` sets.
+    pub size: usize,
     /// Bytes that the file, or the memory, may take; 0 for a GiB.
     pub size_limit: u64,
     /// Entries that there may be; 0 for any number.
@@ -72,6 +75,8 @@ pub struct bw_cache_options {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct bw_cache_entry {
+    /// Bytes of the struct, which `BW_CACHE_ENTRY_INIT` sets.
+    pub size: usize,
     /// Kind of the value: a `bw_cache_kind`.
     pub kind: u32,
     /// Milliseconds since 1970 from which on it is gone (`bw_cache_now`); 0 for never.
@@ -80,12 +85,31 @@ pub struct bw_cache_entry {
     pub tag: bw_slice,
 }
 
+sized_struct!(
+    bw_cache_options {
+        size_limit,
+        count_limit,
+        clears_damage,
+        named,
+        interrupted,
+        interrupted_context
+    } + {}
+);
+sized_struct!(bw_cache_entry { kind, expires_at, tag } + {});
+
 impl bw_cache_options {
+    /// Makes the options of the core, and says whether damage is cleared, and what the functions of the program are.
+    ///
     /// # Safety
-    /// `options` has texts.
-    unsafe fn of_core(options: Option<&bw_cache_options>) -> Result<CacheOptions> {
+    /// `options` is initialized and has texts.
+    unsafe fn of_core(
+        options: *const bw_cache_options,
+    ) -> Result<(CacheOptions, (bool, CallerHost))> {
         let mut of_core = CacheOptions::default();
-        let Some(options) = options else { return Ok(of_core) };
+        // SAFETY: the caller's promise.
+        let Some(options) = unsafe { sized_struct::copied(options) }? else {
+            return Ok((of_core, (false, CallerHost::default())));
+        };
         if options.size_limit > 0 {
             of_core.limits.bytes = options.size_limit;
         }
@@ -94,15 +118,12 @@ impl bw_cache_options {
         }
         // SAFETY: the caller's promise.
         unsafe { named::fill(&mut of_core, &[CacheOptions::OPTIONS], Some(&options.named)) }?;
-        Ok(of_core)
-    }
-
-    fn host(options: Option<&bw_cache_options>) -> CallerHost {
-        options.map_or_else(CallerHost::default, |options| CallerHost {
+        let host = CallerHost {
+            input: None,
             interrupted: options.interrupted,
             interrupted_context: Context(options.interrupted_context),
-            ..CallerHost::default()
-        })
+        };
+        Ok((of_core, (options.clears_damage, host)))
     }
 }
 
@@ -110,6 +131,7 @@ impl bw_cache_entry {
     /// Properties of an entry that is found.
     fn of(entry: CacheEntry<'_>) -> bw_cache_entry {
         bw_cache_entry {
+            size: size_of::<bw_cache_entry>(),
             kind: u32::from(entry.value.kind.code()),
             expires_at: entry.expires_at.unwrap_or(0),
             tag: bw_slice::of(&[]),
@@ -119,12 +141,13 @@ impl bw_cache_entry {
     /// The entry of `value` with these properties.
     ///
     /// # Safety
-    /// The tag is bytes, for as long as the answer is used.
-    unsafe fn with_value<'a>(
-        properties: Option<&'a bw_cache_entry>,
-        value: &'a [u8],
-    ) -> Result<CacheEntry<'a>> {
-        let Some(properties) = properties else {
+    /// `properties` is initialized, and the tag is bytes for as long as the answer is used.
+    unsafe fn with_value(
+        properties: *const bw_cache_entry,
+        value: &[u8],
+    ) -> Result<CacheEntry<'_>> {
+        // SAFETY: the caller's promise.
+        let Some(properties) = unsafe { sized_struct::copied(properties) }? else {
             let value = CacheData::new(CacheKind::Bytes, value);
             return Ok(CacheEntry { value, expires_at: None, tag: None });
         };
@@ -271,23 +294,20 @@ pub extern "C" fn bw_cache_now() -> u64 {
 /// be null for `BW_CACHE_OPTIONS_INIT`. Close it with `bw_cache_close`.
 ///
 /// # Safety
-/// `path` is text or null, and `options` has texts.
+/// `path` is text or null, and `options` is initialized and has texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_cache_open(
     path: *const c_char,
-    options: Option<&bw_cache_options>,
+    options: *const bw_cache_options,
     out: Option<&mut MaybeUninit<*mut bw_cache>>,
     error: Option<&mut bw_error>,
 ) -> bw_status {
     let is_in_file = !path.is_null();
-    let clears_damage = options.is_some_and(|options| options.clears_damage);
     // SAFETY: the caller's promises about `path` and `options`.
-    let (path, host, options) = unsafe {
-        (text::path(path), bw_cache_options::host(options), bw_cache_options::of_core(options))
-    };
+    let (path, options) = unsafe { (text::path(path), bw_cache_options::of_core(options)) };
     let work = || {
         let out = given(out, "a place for the cache")?;
-        let options = options?;
+        let (options, (clears_damage, host)) = options?;
         let rules = Cache::new(options.limits)?;
         let mut cache = match is_in_file {
             true => bw_cache::in_file(path?, rules, options.opening, (clears_damage, host))?,
@@ -328,23 +348,24 @@ pub unsafe extern "C" fn bw_cache_close(
 }
 
 /// Copies the value of a key into `value`, and its kind and expiry into `entry`, unless these are null. `BW_STATUS_NONE` where
-/// there is none, or it has expired; both are unchanged then. A key is text where it is UTF-8, and else bytes.
+/// there is none, or it has expired; both are unchanged then. A key is text where it is UTF-8, and else bytes. `entry` was
+/// initialized with `BW_CACHE_ENTRY_INIT`.
 ///
 /// # Safety
-/// `key` is bytes.
+/// `key` is bytes, and `entry` is initialized and can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_cache_get(
     cache: Option<&bw_cache>,
     key: *const u8,
     key_len: usize,
     value: Option<&mut bw_buffer>,
-    entry: Option<&mut MaybeUninit<bw_cache_entry>>,
+    entry: *mut bw_cache_entry,
     error: Option<&mut bw_error>,
 ) -> bw_status {
-    // SAFETY: the caller's promise about `key`.
-    let key = unsafe { bytes(key, key_len) };
+    // SAFETY: the caller's promises about `key` and `entry`.
+    let (key, entry) = unsafe { (bytes(key, key_len), SizedPlace::at_or_none(entry)) };
     guard(error, || {
-        let (cache, mut value) = (held(cache, "a cache")?, value);
+        let (cache, mut value, entry) = (held(cache, "a cache")?, value, entry?);
         let key = CacheData::of_bytes(key?).to_key();
         let mut properties = None;
         let is_found = cache.read(|rules, table| {
@@ -366,7 +387,7 @@ pub unsafe extern "C" fn bw_cache_get(
 /// evicted before. `BW_STATUS_LIMIT` for an entry that takes more than a quarter of the limit.
 ///
 /// # Safety
-/// `cache` is a handle, `key`, `value` and the tag are bytes.
+/// `cache` is a handle, `key` and `value` are bytes, and `entry` is initialized and its tag bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_cache_set(
     cache: *mut bw_cache,
@@ -374,13 +395,13 @@ pub unsafe extern "C" fn bw_cache_set(
     key_len: usize,
     value: *const u8,
     value_len: usize,
-    entry: Option<&bw_cache_entry>,
+    entry: *const bw_cache_entry,
     error: Option<&mut bw_error>,
 ) -> bw_status {
     // SAFETY: the caller's promises.
     let (cache, key, value) =
         unsafe { (held_mut(cache, "a cache"), bytes(key, key_len), bytes(value, value_len)) };
-    // SAFETY: the caller's promise about the tag.
+    // SAFETY: the caller's promise about `entry`.
     let entry = value.and_then(|value| unsafe { bw_cache_entry::with_value(entry, value) });
     bw_cache::put(cache, key, entry, error, |rules, table, key, entry| {
         rules.set(table, key, entry, Cache::now()).map(done)
@@ -398,13 +419,13 @@ pub unsafe extern "C" fn bw_cache_add(
     key_len: usize,
     value: *const u8,
     value_len: usize,
-    entry: Option<&bw_cache_entry>,
+    entry: *const bw_cache_entry,
     error: Option<&mut bw_error>,
 ) -> bw_status {
     // SAFETY: the caller's promises.
     let (cache, key, value) =
         unsafe { (held_mut(cache, "a cache"), bytes(key, key_len), bytes(value, value_len)) };
-    // SAFETY: the caller's promise about the tag.
+    // SAFETY: the caller's promise about `entry`.
     let entry = value.and_then(|value| unsafe { bw_cache_entry::with_value(entry, value) });
     bw_cache::put(cache, key, entry, error, |rules, table, key, entry| {
         rules.add(table, key, entry, Cache::now()).map(found)
@@ -460,10 +481,10 @@ pub unsafe extern "C" fn bw_cache_increment(
 }
 
 /// Takes the entry of a key out, and copies its value into `value` and its kind and expiry into `entry`, unless these are null.
-/// `BW_STATUS_NONE` where there is none; both are unchanged then.
+/// `BW_STATUS_NONE` where there is none; both are unchanged then. `entry` was initialized with `BW_CACHE_ENTRY_INIT`.
 ///
 /// # Safety
-/// `cache` is a handle, `key` is bytes, `value` is a buffer or null, and `entry` a place or null.
+/// `cache` is a handle, `key` is bytes, `value` is a buffer or null, and `entry` is initialized and can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_cache_take(
     cache: *mut bw_cache,
@@ -475,11 +496,11 @@ pub unsafe extern "C" fn bw_cache_take(
 ) -> bw_status {
     // SAFETY: the caller's promises.
     let (cache, key, value, entry) = unsafe {
-        let places = (Place::at_or_none(value), Place::at_or_none(entry));
+        let places = (Place::at_or_none(value), SizedPlace::at_or_none(entry));
         (held_mut(cache, "a cache"), bytes(key, key_len), places.0, places.1)
     };
     guard(error, || {
-        let (key, now) = (CacheData::of_bytes(key?).to_key(), Cache::now());
+        let (key, now, entry) = (CacheData::of_bytes(key?).to_key(), Cache::now(), entry?);
         let mut taken = |found: CacheEntry<'_>| {
             if let Some(value) = &value {
                 value.fill(found.value.bytes);

@@ -19,6 +19,7 @@ use crate::error::{bw_error, bw_status, guard, guard_raw};
 use crate::host::{CallerHost, Context, Input, bw_interrupted, bw_read};
 use crate::in_use::{self, InUse};
 use crate::named;
+use crate::sized_struct::{self, sized_struct};
 use crate::text::{self, bw_names, text, text_or_none};
 
 /// Treatment of a damaged capture. What is no capture is an error in any case.
@@ -35,6 +36,8 @@ pub enum bw_damage {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct bw_capture_options {
+    /// Bytes of the struct, which `BW_CAPTURE_OPTIONS_INIT` sets.
+    pub size: usize,
     /// A libpcap expression; packets that it does not match are left out. Null for all packets.
     pub filter: *const c_char,
     /// Follow tunnels (GRE, ERSPAN, IPIP, 6in4, VXLAN, GENEVE, GTP-U, MPLS over UDP), and report the innermost IP header instead of the outermost.
@@ -51,14 +54,20 @@ pub struct bw_capture_options {
     pub named: bw_names,
 }
 
+sized_struct!(
+    bw_capture_options { filter, inner, jobs, interrupted, interrupted_context, damage, named } + {
+    }
+);
+
 impl bw_capture_options {
     /// # Safety
-    /// `options` has texts, and its `interrupted` keeps the rules of `bw_interrupted`.
+    /// `options` is initialized and has texts, and its `interrupted` keeps the rules of `bw_interrupted`.
     pub(crate) unsafe fn of_core(
-        options: Option<&bw_capture_options>,
+        options: *const bw_capture_options,
     ) -> Result<(CaptureOptions, CallerHost)> {
         let mut found = CaptureOptions::default();
-        let Some(options) = options else {
+        // SAFETY: the caller's promise.
+        let Some(options) = unsafe { sized_struct::copied(options) }? else {
             found.stream.jobs = jobs(0);
             return Ok((found, CallerHost::default()));
         };
@@ -158,12 +167,12 @@ impl bw_capture {
 /// `BW_CAPTURE_OPTIONS_INIT`. Close it with `bw_capture_close`.
 ///
 /// # Safety
-/// `path` is text, and `options` has texts; its `interrupted` keeps the rules of `bw_interrupted` until the capture is closed
-/// and what reads it is freed.
+/// `path` is text, and `options` is initialized and has texts; its `interrupted` keeps the rules of `bw_interrupted` until the
+/// capture is closed and what reads it is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_open(
     path: *const c_char,
-    options: Option<&bw_capture_options>,
+    options: *const bw_capture_options,
     out: Option<&mut MaybeUninit<*mut bw_capture>>,
     error: Option<&mut bw_error>,
 ) -> bw_status {
@@ -185,7 +194,7 @@ pub unsafe extern "C" fn bw_capture_open_input(
     name: *const c_char,
     read: bw_read,
     context: *mut c_void,
-    options: Option<&bw_capture_options>,
+    options: *const bw_capture_options,
     out: Option<&mut MaybeUninit<*mut bw_capture>>,
     error: Option<&mut bw_error>,
 ) -> bw_status {

@@ -80,12 +80,12 @@ impl Drop for bw_flow_log {
 /// a file that is a capture, a table or a store, too. Free it with `bw_flow_log_free`.
 ///
 /// # Safety
-/// `path` and `format` are text, and `options` has texts.
+/// `path` and `format` are text, and `options` is initialized and has texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_flow_log_create(
     path: *const c_char,
     format: *const c_char,
-    options: Option<&bw_flow_options>,
+    options: *const bw_flow_options,
     out: Option<&mut MaybeUninit<*mut bw_flow_log>>,
     error: Option<&mut bw_error>,
 ) -> bw_status {

@@ -77,7 +77,7 @@ pub unsafe extern "C" fn bw_flow_store_open_read_only(
 /// null. Free the batch with `bw_batch_free`.
 ///
 /// # Safety
-/// `store` is a handle; `options` is null, or was initialized and has texts, `out` is a place, and `error` is null or an error.
+/// `store` is a handle; `options` is initialized and has texts, `out` is a place, and `error` is null or an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_merge_flows(
     capture: Option<&bw_capture>,
@@ -88,8 +88,7 @@ pub unsafe extern "C" fn bw_capture_merge_flows(
 ) -> bw_status {
     let work = |capture: &bw_capture| {
         // SAFETY: the caller's promises about `store` and `options`; neither is used while functions of the program run.
-        let (store, options) =
-            unsafe { (store.as_ref(), bw_flow_options::of_core(options.as_ref())) };
+        let (store, options) = unsafe { (store.as_ref(), bw_flow_options::of_core(options)) };
         let store = held(store, "a store")?;
         let limits = options?.merged()?;
         capture.batch_of(capture.capture.merge_flows(&store.store, limits))

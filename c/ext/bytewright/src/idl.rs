@@ -8,12 +8,15 @@ use bytewright::ask::load_idl;
 use bytewright::thrift::idl::{Document, IdlOptions};
 
 use crate::buffer::given;
+use crate::sized_struct::{self, sized_struct};
 use crate::text::{bw_names, path, text_or_none};
 
 /// An IDL file of Thrift's. Initialize it with `BW_IDL_INIT`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct bw_idl {
+    /// Bytes of the struct, which `BW_IDL_INIT` sets.
+    pub size: usize,
     /// Its path.
     pub path: *const c_char,
     /// The name of the service; null for the only one of the file.
@@ -22,13 +25,18 @@ pub struct bw_idl {
     pub include: bw_names,
 }
 
+sized_struct!(bw_idl { path, service, include } + {});
+
 impl bw_idl {
     /// The calls of the methods of its service.
     ///
     /// # Safety
-    /// `idl` has texts.
-    pub(crate) unsafe fn call_options(idl: Option<&bw_idl>) -> Result<CallOptions> {
-        let Some(idl) = idl else { return Ok(CallOptions::default()) };
+    /// `idl` is initialized and has texts.
+    pub(crate) unsafe fn call_options(idl: *const bw_idl) -> Result<CallOptions> {
+        // SAFETY: the caller's promise.
+        let Some(idl) = unsafe { sized_struct::copied(idl) }? else {
+            return Ok(CallOptions::default());
+        };
         // SAFETY: the caller's promise.
         let (file, service, include) = unsafe {
             (path(idl.path)?, text_or_none(idl.service, "a service")?, idl.include.paths()?)
@@ -41,8 +49,9 @@ impl bw_idl {
     ///
     /// # Safety
     /// As [`bw_idl::call_options`].
-    pub(crate) unsafe fn document(idl: Option<&bw_idl>) -> Result<Document> {
-        let idl = given(idl, "an IDL file")?;
+    pub(crate) unsafe fn document(idl: *const bw_idl) -> Result<Document> {
+        // SAFETY: the caller's promise.
+        let idl = given(unsafe { sized_struct::copied(idl) }?, "an IDL file")?;
         // SAFETY: the caller's promise.
         let (file, include) = unsafe { (path(idl.path)?, idl.include.paths()?) };
         load_idl(file, &include, IdlOptions::default())

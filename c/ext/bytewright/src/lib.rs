@@ -27,6 +27,8 @@
 //! - **Handles that are changed** and that a call below this one may be using (`bw_table`, `bw_reader`, ...): already a
 //!   `&mut` as the parameter of a call that is refused would be undefined behaviour. [`in_use::check`] comes first.
 //! - **Handles that are closed or freed** and that a call below this one may be using: it waits for that call, or is refused.
+//! - **Structs of options**: those of a program that was compiled for an older version are shorter than the type.
+//!   [`sized_struct`] copies what is there.
 //! - **Two places of one type** (the key and the value of an entry): a program that wants one of them passes one place twice.
 //! - **Bytes with a length, and text**: a reference to the first byte is no right to read the others. [`buffer::bytes`],
 //!   [`buffer::room`] and [`text`] turn them into slices. C may free them when the call has returned.
@@ -37,6 +39,8 @@
 //!   thread at a time. Different handles are independent.
 //! - Bytes are a pointer to as many bytes as the length after it says, or null with the length 0.
 //! - Text is null, or ends with a zero byte. A struct has texts where what it points to is text, as often as it says.
+//! - A struct that begins with its `size` is initialized where it is null, or aligned, and has all the bytes that its `size`
+//!   says, which `BW_..._INIT` and the program have set.
 //! - A place is null, or aligned memory for one value that can be written.
 //! - An error is a `bw_error` that was initialized with `BW_ERROR_INIT`.
 #![allow(unsafe_code, reason = "the border to C")]
@@ -65,6 +69,7 @@ pub mod reader;
 pub mod rows;
 pub mod scan;
 pub mod schema;
+mod sized_struct;
 pub mod snapshot;
 pub mod sums;
 pub mod table;

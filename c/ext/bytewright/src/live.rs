@@ -12,12 +12,15 @@ use crate::buffer::{given, held};
 use crate::capture::{bw_capture, bw_capture_options};
 use crate::error::{bw_error, bw_status, guard};
 use crate::named;
+use crate::sized_struct::{self, sized_struct};
 use crate::text::{bw_names, text};
 
 /// Options of opening an interface. Initialize it with `BW_LIVE_OPTIONS_INIT`, and change what you need.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct bw_live_options {
+    /// Bytes of the struct, which `BW_LIVE_OPTIONS_INIT` sets.
+    pub size: usize,
     /// Bytes that are kept of each packet at most; 0 for 262144.
     pub snaplen: u32,
     /// Bytes of packets that the system holds until they are read, those that find no room are dropped; 0 for 16 MiB.
@@ -41,12 +44,15 @@ pub struct bw_live_counts {
     pub dropped_by_interface: u64,
 }
 
+sized_struct!(bw_live_options { snaplen, buffer, promiscuous, named } + {});
+
 impl bw_live_options {
     /// # Safety
-    /// `options` has texts.
-    unsafe fn of_core(options: Option<&bw_live_options>) -> Result<LiveOptions> {
+    /// `options` is initialized and has texts.
+    unsafe fn of_core(options: *const bw_live_options) -> Result<LiveOptions> {
         let usual = LiveOptions::default();
-        let Some(options) = options else { return Ok(usual) };
+        // SAFETY: the caller's promise.
+        let Some(options) = unsafe { sized_struct::copied(options) }? else { return Ok(usual) };
         let or = |number: u32, usual: u32| if number == 0 { usual } else { number };
         let mut found = LiveOptions {
             snaplen: or(options.snaplen, usual.snaplen),
@@ -65,12 +71,12 @@ impl bw_live_options {
 /// `bw_capture_stop`. `live` and `options` may be null. Close it with `bw_capture_close`.
 ///
 /// # Safety
-/// `interface_name` is text, `live` has texts, and `options` are as for `bw_capture_open`.
+/// `interface_name` is text, `live` is initialized and has texts, and `options` are as for `bw_capture_open`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_open_live(
     interface_name: *const c_char,
-    live: Option<&bw_live_options>,
-    options: Option<&bw_capture_options>,
+    live: *const bw_live_options,
+    options: *const bw_capture_options,
     out: Option<&mut MaybeUninit<*mut bw_capture>>,
     error: Option<&mut bw_error>,
 ) -> bw_status {

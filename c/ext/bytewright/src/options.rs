@@ -8,6 +8,7 @@ use bytewright::table::file::{OpenOptions, SyncMode, TableKind};
 use bytewright::{Error, ErrorKind, Result};
 
 use crate::host::{CallerHost, Context, bw_interrupted};
+use crate::sized_struct::{self, sized_struct};
 use crate::text::{bw_names, text_or_none};
 
 /// The kinds of tables.
@@ -38,6 +39,8 @@ pub enum bw_sync {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct bw_open_options {
+    /// Bytes of the struct, which `BW_OPEN_OPTIONS_INIT` sets.
+    pub size: usize,
     /// Kind that is expected: a `bw_table_kind`.
     pub kind: u32,
     /// When commits are made to survive a power cut: a `bw_sync`.
@@ -63,28 +66,41 @@ pub struct bw_open_options {
     pub interrupted_context: *mut c_void,
 }
 
-impl bw_open_options {
-    /// The functions of the program that the options name.
-    pub(crate) fn host(options: Option<&bw_open_options>) -> CallerHost {
-        options.map_or_else(CallerHost::default, |options| CallerHost {
-            interrupted: options.interrupted,
-            interrupted_context: Context(options.interrupted_context),
-            ..CallerHost::default()
-        })
-    }
+sized_struct!(
+    bw_open_options {
+        kind,
+        sync,
+        create,
+        read_only,
+        verify,
+        timeout,
+        values,
+        named,
+        interrupted,
+        interrupted_context
+    } + {}
+);
 
-    /// Makes the options of the core; for null, its defaults.
+impl bw_open_options {
+    /// Makes the options of the core, for null its defaults, and tells the functions of the program.
     ///
     /// # Safety
-    /// `options` has texts.
+    /// `options` is initialized and has texts.
     pub(crate) unsafe fn of_core(
-        options: Option<&bw_open_options>,
-    ) -> Result<(Option<TableKind>, OpenOptions)> {
-        match options {
-            // SAFETY: the caller's promise is handed on.
-            Some(options) => unsafe { options.to_core() },
-            None => Ok((None, OpenOptions::default())),
-        }
+        options: *const bw_open_options,
+    ) -> Result<(Option<TableKind>, OpenOptions, CallerHost)> {
+        // SAFETY: the caller's promise.
+        let Some(options) = unsafe { sized_struct::copied(options) }? else {
+            return Ok((None, OpenOptions::default(), CallerHost::default()));
+        };
+        // SAFETY: the caller's promise is handed on.
+        let (kind, of_core) = unsafe { options.to_core() }?;
+        let host = CallerHost {
+            input: None,
+            interrupted: options.interrupted,
+            interrupted_context: Context(options.interrupted_context),
+        };
+        Ok((kind, of_core, host))
     }
 
     /// # Safety

@@ -27,6 +27,7 @@ use crate::idl::bw_idl;
 use crate::in_use::{self, RunsProgram};
 use crate::named;
 use crate::schema::{bw_schema, fields_named};
+use crate::sized_struct::{self, sized_struct};
 use crate::text::{bw_names, text};
 
 /// Rows in a batch by default.
@@ -92,6 +93,8 @@ impl RunsProgram for bw_rows {}
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct bw_flow_options {
+    /// Bytes of the struct, which `BW_FLOW_OPTIONS_INIT` sets.
+    pub size: usize,
     /// A flow without a packet for more than so many seconds has ended; below 0 for never.
     pub idle_timeout: f64,
     /// A flow that began more than so many seconds before a packet has ended; below 0 for never.
@@ -102,27 +105,33 @@ pub struct bw_flow_options {
     pub named: bw_names,
 }
 
+sized_struct!(bw_flow_options { idle_timeout, active_timeout, max_flows, named } + {});
+
 impl bw_flow_options {
     /// # Safety
-    /// `options` has texts.
-    pub(crate) unsafe fn of_core(options: Option<&bw_flow_options>) -> Result<FlowQuestion> {
+    /// `options` is initialized and has texts.
+    pub(crate) unsafe fn of_core(options: *const bw_flow_options) -> Result<FlowQuestion> {
         // SAFETY: the caller's promise.
-        unsafe { Self::by_tables(options, &[FlowOptions::OPTIONS, ToldFlows::OPTIONS]) }
+        unsafe {
+            let options = sized_struct::copied(options)?;
+            Self::by_tables(options.as_ref(), &[FlowOptions::OPTIONS, ToldFlows::OPTIONS])
+        }
     }
 
     /// Options of flows that are written to a file, which may have those of an output among the named ones.
     ///
     /// # Safety
-    /// `options` has texts.
+    /// `options` is initialized and has texts.
     pub(crate) unsafe fn of_log(
-        options: Option<&bw_flow_options>,
+        options: *const bw_flow_options,
     ) -> Result<(FlowQuestion, OutputOptions)> {
         let tables = &[FlowOptions::OPTIONS, ToldFlows::OPTIONS, OutputOptions::OPTIONS];
         let mut output = OutputOptions::default();
         // SAFETY: the caller's promise.
         unsafe {
-            let question = Self::by_tables(options, tables)?;
-            named::fill(&mut output, tables, options.map(|options| &options.named))?;
+            let options = sized_struct::copied(options)?;
+            let question = Self::by_tables(options.as_ref(), tables)?;
+            named::fill(&mut output, tables, options.as_ref().map(|options| &options.named))?;
             Ok((question, output))
         }
     }
@@ -246,13 +255,13 @@ pub unsafe extern "C" fn bw_capture_packets(
 /// where `fields` is null or empty. `options` may be null. Free it with `bw_rows_free`.
 ///
 /// # Safety
-/// `captures` points to `count` handles, and `fields` and `options` have texts.
+/// `captures` points to `count` handles, `options` is initialized, and `fields` and it have texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_flows(
     captures: *const *mut bw_capture,
     count: usize,
     fields: Option<&bw_names>,
-    options: Option<&bw_flow_options>,
+    options: *const bw_flow_options,
     out: Option<&mut MaybeUninit<*mut bw_rows>>,
     error: Option<&mut bw_error>,
 ) -> bw_status {
@@ -276,13 +285,13 @@ pub unsafe extern "C" fn bw_capture_flows(
 /// count over `idl`; it may be null. Free it with `bw_rows_free`.
 ///
 /// # Safety
-/// `captures` points to `count` handles, and `fields`, `idl` and `named` have texts.
+/// `captures` points to `count` handles, `idl` is initialized, and `fields`, `idl` and `named` have texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_calls(
     captures: *const *mut bw_capture,
     count: usize,
     fields: Option<&bw_names>,
-    idl: Option<&bw_idl>,
+    idl: *const bw_idl,
     named: Option<&bw_names>,
     out: Option<&mut MaybeUninit<*mut bw_rows>>,
     error: Option<&mut bw_error>,

@@ -7,6 +7,7 @@ use bytewright::table::{KeyRange, Scan, Selection};
 
 use crate::buffer::{Place, bw_slice, given, handle, held, held_mut};
 use crate::error::{bw_error, bw_status, guard};
+use crate::sized_struct::{self, sized_struct};
 use crate::table::bw_table;
 
 /// All entries, in their order.
@@ -17,6 +18,8 @@ pub(crate) const ALL: Selection = Selection { range: KeyRange::ALL, limit: None 
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct bw_range {
+    /// Bytes of the struct, which `BW_RANGE_INIT` sets.
+    pub size: usize,
     /// The lowest key.
     pub first: bw_slice,
     /// The highest key.
@@ -34,6 +37,10 @@ pub struct bw_range {
     /// Maximum number of entries; 0 for all.
     pub limit: u64,
 }
+
+sized_struct!(
+    bw_range { first, last, prefix, has_first, has_last, excludes_last, reverse, limit } + {}
+);
 
 impl bw_range {
     /// # Safety
@@ -69,11 +76,11 @@ pub struct bw_scan {
 /// of their keys. `range` may be null for all entries, and must be for a hashed table. Free it with `bw_scan_free`.
 ///
 /// # Safety
-/// The slices of `range` are bytes.
+/// `range` is initialized, and its slices are bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_table_scan(
     table: Option<&bw_table>,
-    range: Option<&bw_range>,
+    range: *const bw_range,
     out: Option<&mut MaybeUninit<*mut bw_scan>>,
     error: Option<&mut bw_error>,
 ) -> bw_status {
@@ -95,11 +102,11 @@ pub unsafe extern "C" fn bw_table_scan(
 /// were. `range` may be null for all entries.
 ///
 /// # Safety
-/// `table` is a handle, and the slices of `range` are bytes.
+/// `table` is a handle, `range` is initialized, and its slices are bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_table_delete_range(
     table: *mut bw_table,
-    range: Option<&bw_range>,
+    range: *const bw_range,
     count: Option<&mut MaybeUninit<u64>>,
     error: Option<&mut bw_error>,
 ) -> bw_status {
@@ -121,9 +128,11 @@ impl bw_scan {
 }
 
 /// # Safety
-/// The slices of `range` are bytes.
-pub(crate) unsafe fn selection_of(range: Option<&bw_range>) -> Result<Option<Selection>> {
+/// `range` is initialized, and its slices are bytes.
+pub(crate) unsafe fn selection_of(range: *const bw_range) -> Result<Option<Selection>> {
     // SAFETY: the caller's promise.
+    let range = unsafe { sized_struct::copied(range) }?;
+    // SAFETY: the same.
     range.map(|range| unsafe { range.selection() }).transpose()
 }
 

@@ -85,11 +85,11 @@ pub unsafe extern "C" fn bw_snapshot_get(
 /// Begins a scan over the entries of a snapshot, as `bw_table_scan` does.
 ///
 /// # Safety
-/// The slices of `range` are bytes.
+/// `range` is initialized, and its slices are bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_snapshot_scan(
     snapshot: Option<&bw_snapshot>,
-    range: Option<&bw_range>,
+    range: *const bw_range,
     out: Option<&mut MaybeUninit<*mut bw_scan>>,
     error: Option<&mut bw_error>,
 ) -> bw_status {

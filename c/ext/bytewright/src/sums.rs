@@ -12,12 +12,15 @@ use crate::batch::bw_batch;
 use crate::capture::bw_capture;
 use crate::error::{bw_error, bw_status};
 use crate::named;
+use crate::sized_struct::{self, sized_struct};
 use crate::text::{bw_names, text_or_none};
 
 /// Fields that are added up, and their groups. Initialize it with `BW_SUM_OPTIONS_INIT`, and change what you need.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct bw_sum_options {
+    /// Bytes of the struct, which `BW_SUM_OPTIONS_INIT` sets.
+    pub size: usize,
     /// Fields whose values make a group.
     pub by: bw_names,
     /// Fields that hold numbers, which are added up.
@@ -33,12 +36,17 @@ pub struct bw_sum_options {
     pub named: bw_names,
 }
 
+sized_struct!(bw_sum_options { by, fields, every, top, r#where, named } + {});
+
 impl bw_sum_options {
     /// # Safety
-    /// `options` has texts.
-    unsafe fn of_core(options: Option<&bw_sum_options>) -> Result<Question> {
+    /// `options` is initialized and has texts.
+    unsafe fn of_core(options: *const bw_sum_options) -> Result<Question> {
         let mut found = SumOptions::default();
-        let Some(options) = options else { return found.question::<&str>(&[]) };
+        // SAFETY: the caller's promise.
+        let Some(options) = unsafe { sized_struct::copied(options) }? else {
+            return found.question::<&str>(&[]);
+        };
         // SAFETY: the caller's promise.
         let (by, fields, condition) = unsafe {
             (
@@ -63,7 +71,7 @@ impl bw_sum_options {
 /// `groups`, is above 1 in the row of the groups that were too many to be told apart. Free the batch with `bw_batch_free`.
 ///
 /// # Safety
-/// `options` is null or has texts, `out` is a place, and `error` is null or an error.
+/// `options` is initialized and has texts, `out` is a place, and `error` is null or an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_capture_sum(
     capture: Option<&bw_capture>,
@@ -73,7 +81,7 @@ pub unsafe extern "C" fn bw_capture_sum(
 ) -> bw_status {
     let work = |capture: &bw_capture| {
         // SAFETY: the caller's promise about `options`, which are not used while functions of the program run.
-        let sums = unsafe { bw_sum_options::of_core(options.as_ref()) }?;
+        let sums = unsafe { bw_sum_options::of_core(options) }?;
         capture.batch_of(capture.capture.ask(sums))
     };
     // SAFETY: the caller's promises about `out` and `error`.

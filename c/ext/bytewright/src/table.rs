@@ -200,21 +200,19 @@ pub extern "C" fn bw_table_new(
 /// for `BW_OPEN_OPTIONS_INIT`. Close it with `bw_table_close`.
 ///
 /// # Safety
-/// `path` is text, and `options` has texts.
+/// `path` is text, and `options` is initialized and has texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_table_open(
     path: *const c_char,
-    options: Option<&bw_open_options>,
+    options: *const bw_open_options,
     out: Option<&mut MaybeUninit<*mut bw_table>>,
     error: Option<&mut bw_error>,
 ) -> bw_status {
     // SAFETY: the caller's promises about `path` and `options`.
-    let (path, host, options) = unsafe {
-        (text::path(path), bw_open_options::host(options), bw_open_options::of_core(options))
-    };
+    let (path, options) = unsafe { (text::path(path), bw_open_options::of_core(options)) };
     let work = || {
         let out = given(out, "a place for the table")?;
-        let (kind, options) = options?;
+        let (kind, options, host) = options?;
         out.write(handle(bw_table::in_file(path?, kind, options, host)?));
         Ok(bw_status::Ok)
     };

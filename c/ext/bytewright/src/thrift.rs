@@ -67,10 +67,10 @@ fn layout_of(protocol: u32) -> Result<MessageLayout> {
 /// that holds itself, and rows of lists that are not in each other. Free it with `bw_thrift_free`.
 ///
 /// # Safety
-/// `type_name` is text, and `idl` and `paths` have texts.
+/// `type_name` is text, `idl` is initialized, and it and `paths` have texts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bw_thrift_new(
-    idl: Option<&bw_idl>,
+    idl: *const bw_idl,
     type_name: *const c_char,
     paths: Option<&bw_names>,
     protocol: u32,
