@@ -33,6 +33,7 @@
 #define BW_FLOW_OPTIONS_INIT { sizeof(bw_flow_options), -1.0, -1.0, 0, BW_NAMES_INIT }
 #define BW_SUM_OPTIONS_INIT { sizeof(bw_sum_options), BW_NAMES_INIT, BW_NAMES_INIT, 0.0, 0, NULL, BW_NAMES_INIT }
 #define BW_IDL_INIT { sizeof(bw_idl), NULL, NULL, BW_NAMES_INIT }
+#define BW_WRITER_OPTIONS_INIT { sizeof(bw_writer_options), false, BW_WRITER_MODE_ANEW }
 
 /* Arrow's C data interface (https://arrow.apache.org/docs/format/CDataInterface.html), which all users share. */
 #ifndef ARROW_C_DATA_INTERFACE
@@ -431,7 +432,7 @@ typedef enum bw_order {
 } bw_order;
 
 /**
- * From where the place is counted to which a reader goes.
+ * From where the place is counted to which a reader or a writer goes.
  */
 typedef enum bw_whence {
   /**
@@ -439,7 +440,7 @@ typedef enum bw_whence {
    */
   BW_WHENCE_BEGINNING = 0,
   /**
-   * From where the reader is.
+   * From where it is.
    */
   BW_WHENCE_HERE = 1,
   /**
@@ -447,6 +448,25 @@ typedef enum bw_whence {
    */
   BW_WHENCE_END = 2,
 } bw_whence;
+
+/**
+ * Treatment of a file that has the name already.
+ */
+typedef enum bw_writer_mode {
+  /**
+   * It is emptied, and written anew.
+   */
+  BW_WRITER_MODE_ANEW = 0,
+  /**
+   * It stays, and what is written goes behind it, also behind what others append meanwhile.
+   */
+  BW_WRITER_MODE_APPEND = 1,
+  /**
+   * It stays until `bw_writer_close`, which puts the new file in its place: a reader, or a power cut, finds the one or the
+   * other, whole.
+   */
+  BW_WRITER_MODE_REPLACE = 2,
+} bw_writer_mode;
 
 /**
  * Rows as columns. It is its user's, and needs nothing that it came from. Threads may share it, as nothing changes it.
@@ -526,6 +546,11 @@ typedef struct bw_table bw_table;
  * Some fields of messages of one struct: their rows, which are added and taken out. One thread at a time may use it.
  */
 typedef struct bw_thrift bw_thrift;
+
+/**
+ * Binary output by values and bytes, gathered in a buffer of 128 KiB and written in few calls. One thread at a time may use it.
+ */
+typedef struct bw_writer bw_writer;
 
 /**
  * Error of a call. Initialize it with `BW_ERROR_INIT` and clear it with `bw_error_clear`. A call that fails frees what
@@ -1070,6 +1095,31 @@ typedef struct bw_idl {
    */
   struct bw_names include;
 } bw_idl;
+
+/**
+ * Options of writing a file. Initialize it with `BW_WRITER_OPTIONS_INIT`, and change what you need.
+ */
+typedef struct bw_writer_options {
+  /**
+   * Bytes of the struct, which `BW_WRITER_OPTIONS_INIT` sets.
+   */
+  size_t size;
+  /**
+   * `bw_writer_flush` and `bw_writer_close` return when what was written will survive a power cut.
+   */
+  bool sync;
+  /**
+   * Treatment of a file that is there: a `bw_writer_mode`.
+   */
+  uint32_t mode;
+} bw_writer_options;
+
+/**
+ * Takes up to `len` bytes of a writer at `data`: how many it took, at least 1, or a negative number of the system (`-errno`).
+ * Those that it did not take come again. An error ends the call, which can be made again, as after `-EINTR`. The rules of
+ * `bw_read` hold for it.
+ */
+typedef int64_t (*bw_write)(void *context, const uint8_t *data, size_t len);
 
 #ifdef __cplusplus
 extern "C" {
@@ -2237,6 +2287,118 @@ enum bw_status bw_reader_rows(struct bw_reader *reader,
  * Closes a reader and frees its handle. Null is allowed.
  */
 void bw_reader_close(struct bw_reader *reader);
+
+/**
+ * Opens the file at `path` to be written, and makes it where it is missing. `options` may be null for
+ * `BW_WRITER_OPTIONS_INIT`. A named pipe is waited for until somebody reads it. Nothing is compressed. Close it with
+ * `bw_writer_close`.
+ */
+enum bw_status bw_writer_open(const char *path,
+                              const struct bw_writer_options *options,
+                              struct bw_writer **out,
+                              struct bw_error *error);
+
+/**
+ * Opens a writer to `write`, which is given the bytes and `context`; `name` is what errors call it. Close it with
+ * `bw_writer_close`.
+ */
+enum bw_status bw_writer_open_output(const char *name,
+                                     bw_write write,
+                                     void *context,
+                                     struct bw_writer **out,
+                                     struct bw_error *error);
+
+/**
+ * Writes a number of 1 to 8 bytes that is never negative; `order` is a `bw_order`. `BW_STATUS_ARGUMENT` where it does not fit.
+ * After an error, of this call and of those for other values, nothing of the value is written, and what was gathered before is
+ * gathered still: the call can be made again.
+ */
+enum bw_status bw_writer_unsigned(struct bw_writer *writer,
+                                  size_t len,
+                                  uint32_t order,
+                                  uint64_t value,
+                                  struct bw_error *error);
+
+/**
+ * Writes a number of 1 to 8 bytes with a sign, as `bw_writer_unsigned` does one without.
+ */
+enum bw_status bw_writer_signed(struct bw_writer *writer,
+                                size_t len,
+                                uint32_t order,
+                                int64_t value,
+                                struct bw_error *error);
+
+/**
+ * Writes a floating-point number of 4 or 8 bytes (IEEE 754), of 4 bytes the nearest one. `BW_STATUS_ARGUMENT` where that
+ * would be infinite, and `value` is not.
+ */
+enum bw_status bw_writer_float(struct bw_writer *writer,
+                               size_t len,
+                               uint32_t order,
+                               double value,
+                               struct bw_error *error);
+
+/**
+ * Writes a number of seven bits to a byte, the low ones first (LEB128).
+ */
+enum bw_status bw_writer_varint(struct bw_writer *writer, uint64_t value, struct bw_error *error);
+
+/**
+ * Writes a number with a sign as `bw_writer_varint` does, in the form of protocol buffers: 0, -1, 1, -2 are 0, 1, 2, 3.
+ */
+enum bw_status bw_writer_zigzag(struct bw_writer *writer, int64_t value, struct bw_error *error);
+
+/**
+ * Writes `len` bytes; `written`, which may be null, gets how many of them were taken, also where that were not all: after an
+ * error, the call can be made again with the others.
+ */
+enum bw_status bw_writer_write(struct bw_writer *writer,
+                               const uint8_t *data,
+                               size_t len,
+                               size_t *written,
+                               struct bw_error *error);
+
+/**
+ * Writes what is gathered, and goes to a place from which on the next bytes are written, `offset` bytes from a `bw_whence`.
+ * Where it appends, they go to the end all the same. `BW_STATUS_IO` with `ESPIPE` where the bytes go to a function or to a
+ * pipe, and with `EINVAL` where the place is before the beginning.
+ */
+enum bw_status bw_writer_seek(struct bw_writer *writer,
+                              uint32_t whence,
+                              int64_t offset,
+                              struct bw_error *error);
+
+/**
+ * Gives the position of the next byte: in a file, and else in bytes from the first that was written.
+ */
+enum bw_status bw_writer_position(struct bw_writer *writer, uint64_t *position, struct bw_error *error);
+
+/**
+ * Hands all that is gathered to the system, or to the function of the program. What was not taken after an error is gathered
+ * still: the call goes on when it is made again.
+ */
+enum bw_status bw_writer_flush(struct bw_writer *writer,
+                               struct bw_error *error);
+
+/**
+ * Flushes a writer, and returns when what was written to a file will survive a power cut.
+ */
+enum bw_status bw_writer_sync(struct bw_writer *writer, struct bw_error *error);
+
+/**
+ * Flushes a writer, gives a file that replaces another its name, closes it, and frees the handle. After an error it is open
+ * still, with what was not written: close it again, or give that up with `bw_writer_discard`. In a forked child it writes
+ * nothing. Null is allowed.
+ */
+enum bw_status bw_writer_close(struct bw_writer *writer,
+                               struct bw_error *error);
+
+/**
+ * Closes a writer and frees its handle without writing what is gathered. A file that was to be replaced stays as it was; another
+ * one keeps what was written before. Null is allowed.
+ */
+enum bw_status bw_writer_discard(struct bw_writer *writer,
+                                 struct bw_error *error);
 
 #ifdef __cplusplus
 }  // extern "C"

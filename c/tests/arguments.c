@@ -112,6 +112,24 @@ static void texts_of_captures(const char *text) {
   EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(capture, &error));
 }
 
+static int64_t refuse(void *context, const uint8_t *data, size_t len) {
+  (void)context, (void)data, (void)len;
+  return -EIO;
+}
+
+static void texts_of_writers(const char *text) {
+  bw_error error = BW_ERROR_INIT;
+  bw_writer *writer = NULL;
+  EXPECT_SHORT(bw_writer_open(text, NULL, &writer, &error));
+  if (bw_writer_open_output(text, refuse, NULL, &writer, &error) != BW_STATUS_OK) {
+    EXPECT_SHORT(bw_writer_open_output(text, refuse, NULL, &writer, &error));
+    return;
+  }
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_unsigned(writer, 1, BW_ORDER_BIG, 1, &error));
+  EXPECT_SHORT(bw_writer_close(writer, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_discard(writer, &error));
+}
+
 static void texts_of_messages_and_readers(const char *text) {
   bw_error error = BW_ERROR_INIT;
   bw_idl idl = BW_IDL_INIT;
@@ -141,6 +159,7 @@ int main(int argc, char **argv) {
     texts_of_tables(text);
     texts_of_captures(text);
     texts_of_messages_and_readers(text);
+    texts_of_writers(text);
   }
   return 0;
 }

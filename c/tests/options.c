@@ -92,6 +92,12 @@ typedef struct {
   bw_names include;
 } first_idl;
 
+typedef struct {
+  size_t size;
+  bool sync;
+  uint32_t mode;
+} first_writer_options;
+
 static const char *folder;
 
 static const char *path_of(const char *name) {
@@ -101,6 +107,13 @@ static const char *path_of(const char *name) {
 }
 
 /* Calls that read a struct, each done when it has returned. */
+
+static bw_status open_writer(void *options, bw_error *error) {
+  bw_writer *writer = NULL;
+  bw_status status = bw_writer_open(path_of("options.bin"), (const bw_writer_options *)options, &writer, error);
+  bw_writer_close(writer, NULL);
+  return status;
+}
 
 static bw_status open_table(void *options, bw_error *error) {
   bw_table *table = NULL;
@@ -398,6 +411,7 @@ static void the_last_fields_of_the_first_version_are_where_they_were(void) {
   EXPECT_PLACE(flow_options, named);
   EXPECT_PLACE(sum_options, named);
   EXPECT_PLACE(idl, include);
+  EXPECT_PLACE(writer_options, mode);
 }
 
 static void a_flag_is_true_or_false(void) {
@@ -419,6 +433,7 @@ int main(int argc, char **argv) {
   bw_flow_options flow_options = BW_FLOW_OPTIONS_INIT;
   bw_sum_options sum_options = BW_SUM_OPTIONS_INIT;
   bw_idl idl = BW_IDL_INIT;
+  bw_writer_options writer_options = BW_WRITER_OPTIONS_INIT;
 #define SIZES(type) sizeof(bw_##type), sizeof(first_##type)
   const option_struct structs[] = {
       {"bw_open_options", "BW_OPEN_OPTIONS_INIT", &open_options, SIZES(open_options), {open_table}, false},
@@ -432,6 +447,7 @@ int main(int argc, char **argv) {
       {"bw_flow_options", "BW_FLOW_OPTIONS_INIT", &flow_options, SIZES(flow_options), {read_flows, merge_flows, log_flows}, false},
       {"bw_sum_options", "BW_SUM_OPTIONS_INIT", &sum_options, SIZES(sum_options), {add_up}, false},
       {"bw_idl", "BW_IDL_INIT", &idl, SIZES(idl), {read_calls, choose_fields}, false},
+      {"bw_writer_options", "BW_WRITER_OPTIONS_INIT", &writer_options, SIZES(writer_options), {open_writer}, false},
   };
   size_t place;
   if (argc != 2) return 2;

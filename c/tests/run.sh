@@ -69,7 +69,8 @@ guide() { # guide NUMBER EXPECTED ARGUMENT: the example with that number
 }
 passes guide 1 "green" ""
 passes guide 2 "1008 packets, 94544 bytes" samples/web.pcap.gz
-[ ! -e "$work/guide3.c" ] || { echo "c: an example in docs/c.md has no test" >&2 && exit 1; }
+passes guide 3 "12 bytes" "$work/guide.bin"
+[ ! -e "$work/guide4.c" ] || { echo "c: an example in docs/c.md has no test" >&2 && exit 1; }
 
 exported() { # exported: only what the map names leaves the library
   [ -z "$(nm -D --defined-only "$out/libbytewright.so" | awk '{ print $3 }' | grep -v '^bw_\|^BYTEWRIGHT_')" ]

@@ -1171,6 +1171,158 @@ static void read_by_own_function(const char *folder) {
   bw_reader_close(reader);
 }
 
+/* Writers. */
+
+static bw_writer *writer_in(const char *folder, const char *name, uint32_t mode) {
+  bw_error error = BW_ERROR_INIT;
+  bw_writer_options options = BW_WRITER_OPTIONS_INIT;
+  bw_writer *writer = NULL;
+  char path[PATH_SIZE];
+  path_in(folder, name, path);
+  options.mode = mode;
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_open(path, &options, &writer, &error));
+  return writer;
+}
+
+static void add_written(const char *folder, const char *name, uint64_t *answer) {
+  bw_error error = BW_ERROR_INIT;
+  bw_reader *reader = NULL;
+  char path[PATH_SIZE];
+  path_in(folder, name, path);
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_open(path, &reader, &error));
+  EXPECT_STATUS(BW_STATUS_OK, read_all(reader, answer, &error));
+  bw_reader_close(reader);
+}
+
+static void write_values(bw_writer *writer) {
+  bw_error error = BW_ERROR_INIT;
+  uint64_t position = 0;
+  uint32_t number;
+  for (number = 0; number < 2000; number++) {
+    EXPECT_STATUS(BW_STATUS_OK, bw_writer_unsigned(writer, 4, BW_ORDER_BIG, number, &error));
+    EXPECT_STATUS(BW_STATUS_OK, bw_writer_signed(writer, 3, BW_ORDER_LITTLE, -(int64_t)number, &error));
+    EXPECT_STATUS(BW_STATUS_OK, bw_writer_float(writer, 8, BW_ORDER_BIG, number / 4.0, &error));
+    EXPECT_STATUS(BW_STATUS_OK, bw_writer_varint(writer, number, &error));
+    EXPECT_STATUS(BW_STATUS_OK, bw_writer_zigzag(writer, -(int64_t)number, &error));
+    EXPECT_STATUS(BW_STATUS_OK, bw_writer_write(writer, TEXT("bytes"), NULL, &error));
+  }
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_flush(writer, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_seek(writer, BW_WHENCE_BEGINNING, 1, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_write(writer, TEXT("head"), NULL, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_position(writer, &position, &error));
+  EXPECT(position == 5);
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_sync(writer, &error));
+}
+
+static uint64_t run_writer(const char *folder) {
+  bw_error error = BW_ERROR_INIT;
+  uint64_t answer = 0;
+  bw_writer *writer = writer_in(folder, "w.bin", BW_WRITER_MODE_ANEW);
+  write_values(writer);
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_close(writer, &error));
+  writer = writer_in(folder, "w.bin", BW_WRITER_MODE_REPLACE);
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_write(writer, TEXT("given up"), NULL, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_discard(writer, &error));
+  add_written(folder, "w.bin", &answer);
+  writer = writer_in(folder, "w.bin", BW_WRITER_MODE_REPLACE);
+  write_values(writer);
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_close(writer, &error));
+  add_written(folder, "w.bin", &answer);
+  return answer;
+}
+
+/* The file of before stays, and what was gathered stays in the writer. */
+static bw_status grow_by_writer(const char *folder, bw_error *error) {
+  static uint8_t bytes[1000];
+  uint64_t before = 0, after = 0, end = 0;
+  bw_writer *writer = writer_in(folder, "w.bin", BW_WRITER_MODE_REPLACE);
+  bw_status status = BW_STATUS_OK;
+  int round;
+  add_written(folder, "w.bin", &before);
+  for (round = 0; round < 1000 && status == BW_STATUS_OK; round++)
+    status = bw_writer_write(writer, bytes, sizeof bytes, NULL, error);
+  EXPECT(status == BW_STATUS_IO);
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_position(writer, &end, error));
+  EXPECT(end == (uint64_t)(round - 1) * sizeof bytes);
+  status = bw_writer_close(writer, error);
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_discard(writer, NULL));
+  add_written(folder, "w.bin", &after);
+  EXPECT(before == after);
+  return status;
+}
+
+static struct sink {
+  uint8_t bytes[1 << 17];
+  size_t len;
+  bw_writer *writer;
+} sink;
+
+static int64_t take_some(void *context, const uint8_t *data, size_t len) {
+  size_t count = 1 + (size_t)(rand() % 3000);
+  EXPECT(context == &sink);
+  if (rand() % 3 == 0) return rand() % 2 ? -EINTR : -EIO;
+  if (count > len) count = len;
+  EXPECT(sink.len + count <= sizeof sink.bytes);
+  memcpy(sink.bytes + sink.len, data, count);
+  sink.len += count;
+  return (int64_t)count;
+}
+
+/* Each byte goes there once, however often a call fails. */
+static void fail_writer(const char *folder) {
+  int round;
+  (void)folder;
+  for (round = 0; round < 25; round++) {
+    bw_error error = BW_ERROR_INIT;
+    bw_writer *writer = NULL;
+    bw_status status;
+    uint32_t number, errors = 0;
+    sink.len = 0;
+    EXPECT_STATUS(BW_STATUS_OK, bw_writer_open_output("a sink", take_some, &sink, &writer, &error));
+    for (number = 0; number < 20000; number++) {
+      EXPECT_STATUS(BW_STATUS_OK, bw_writer_unsigned(writer, 4, BW_ORDER_BIG, number, &error));
+      if (number % 1000) continue;
+      while ((status = bw_writer_flush(writer, &error)) != BW_STATUS_OK) {
+        EXPECT(status == BW_STATUS_IO && (error.os_error == EINTR || error.os_error == EIO));
+        errors++;
+      }
+    }
+    while (bw_writer_close(writer, &error) != BW_STATUS_OK) errors++;
+    EXPECT(errors > 0 && sink.len == 4 * 20000);
+    for (number = 0; number < 20000; number++)
+      EXPECT(sink.bytes[4 * number + 2] == (number >> 8 & 255) && sink.bytes[4 * number + 3] == (number & 255));
+    bw_error_clear(&error);
+  }
+}
+
+static int64_t write_own(void *context, const uint8_t *data, size_t len) {
+  bw_error error = BW_ERROR_INIT;
+  uint64_t position;
+  EXPECT(context == &sink && data && len == 4);
+  expect_lock(bw_writer_unsigned(sink.writer, 1, BW_ORDER_BIG, 1, &error), &error);
+  expect_lock(bw_writer_write(sink.writer, TEXT("bytes"), NULL, &error), &error);
+  expect_lock(bw_writer_position(sink.writer, &position, &error), &error);
+  expect_lock(bw_writer_flush(sink.writer, &error), &error);
+  expect_lock(bw_writer_close(sink.writer, &error), &error);
+  expect_lock(bw_writer_discard(sink.writer, &error), &error);
+  sink.len += len;
+  return (int64_t)len;
+}
+
+/* Its own function can neither write to it nor close it, also while it is closed. */
+static void write_by_own_function(const char *folder) {
+  bw_error error = BW_ERROR_INIT;
+  (void)folder;
+  own.refused = 0;
+  sink.len = 0;
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_open_output("own", write_own, &sink, &sink.writer, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_write(sink.writer, TEXT("once"), NULL, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_flush(sink.writer, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_write(sink.writer, TEXT("more"), NULL, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_writer_close(sink.writer, &error));
+  EXPECT(own.refused == 12 && sink.len == 8);
+}
+
 /* Thrift. */
 
 static const uint8_t MESSAGE[] = "\x0a\0\x01\0\0\0\0\0\0\0\x07\x0b\0\x02\0\0\0\x01" "a";
@@ -1407,13 +1559,14 @@ static const operation OPERATIONS[] = {
   {"walk a store of flows", run_walk_of_store, NULL, second_store, walk_a_store_that_is_closed, NULL, NO_FUNCTION},
   {"write what was read to a file", run_flow_log, grow_by_flow_log, NULL, log_flows_into_itself, fail_flow_log, NULL},
   {"read values from a stream", run_reader, NULL, NULL, read_by_own_function, fail_reader, NULL},
+  {"write values to a stream", run_writer, grow_by_writer, NULL, write_by_own_function, fail_writer, NULL},
   {"read a Thrift message", run_thrift, NULL, NULL, free_fields_below_rows, NULL, NO_FUNCTION},
   {"read a Thrift IDL file", run_idl, NULL, NULL, include_itself, NULL, NO_FUNCTION},
 };
 
-/* Operations that the C interface does not offer: it reads, writes flows, and has tables and caches; stores hold objects of Ruby's. */
+/* Operations that the C interface does not offer: it makes neither packets nor messages, and stores hold objects of Ruby's. */
 static const char *const NOT_OFFERED[] = {
-  "run a transaction of a store", "write packets to a capture", "write values to a stream", "write a Thrift message",
+  "run a transaction of a store", "write packets to a capture", "write a Thrift message",
 };
 
 /* Troubles. */
@@ -1738,6 +1891,9 @@ static const struct {
                                 "bw_reader_signed bw_reader_float bw_reader_varint "
                                 "bw_reader_read bw_reader_at_end bw_reader_skip bw_reader_seek bw_reader_records bw_reader_rows "
                                 "bw_reader_close "},
+  {"write values to a stream", "bw_writer_open bw_writer_open_output bw_writer_unsigned bw_writer_signed bw_writer_float bw_writer_varint "
+                               "bw_writer_zigzag bw_writer_write bw_writer_seek bw_writer_position bw_writer_flush bw_writer_sync "
+                               "bw_writer_close bw_writer_discard "},
   {"read a Thrift message", "bw_thrift_add bw_thrift_add_many bw_thrift_take bw_thrift_rows bw_thrift_free "},
   {"read a Thrift IDL file", "bw_thrift_new "},
 };

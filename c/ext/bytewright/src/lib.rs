@@ -79,3 +79,4 @@ pub mod transaction;
 pub mod upkeep;
 pub mod value;
 pub mod version;
+pub mod writer;

@@ -32,16 +32,63 @@ pub enum bw_order {
     Big = 1,
 }
 
-/// From where the place is counted to which a reader goes.
+/// From where the place is counted to which a reader or a writer goes.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum bw_whence {
     /// From the beginning.
     Beginning = 0,
-    /// From where the reader is.
+    /// From where it is.
     Here = 1,
     /// From the end.
     End = 2,
+}
+
+impl bw_order {
+    /// The order of a number that C passes.
+    pub(crate) fn of(number: u32) -> Result<bw_order> {
+        match number {
+            0 => Ok(bw_order::Little),
+            1 => Ok(bw_order::Big),
+            _ => {
+                let message = format!("expected a bw_order from 0 to 1, found {number}");
+                Err(Error::new(ErrorKind::Argument, message))
+            }
+        }
+    }
+}
+
+impl bw_whence {
+    /// The place of a number that C passes, as the core has it.
+    pub(crate) fn of_core(number: u32) -> Result<Whence> {
+        match number {
+            0 => Ok(Whence::Beginning),
+            1 => Ok(Whence::Here),
+            2 => Ok(Whence::End),
+            _ => {
+                let message = format!("expected a bw_whence from 0 to 2, found {number}");
+                Err(Error::new(ErrorKind::Argument, message))
+            }
+        }
+    }
+}
+
+/// Fails for a length that no number has.
+pub(crate) fn check_number_len(len: usize) -> Result<()> {
+    if (1..=8).contains(&len) {
+        return Ok(());
+    }
+    let message = format!("expected a number of 1 to 8 bytes, found {len}");
+    Err(Error::new(ErrorKind::Argument, message))
+}
+
+/// Fails for a length that no float has.
+pub(crate) fn check_float_len(len: usize) -> Result<()> {
+    if len == 4 || len == 8 {
+        return Ok(());
+    }
+    let message = format!("expected a float of 4 or 8 bytes, found {len}");
+    Err(Error::new(ErrorKind::Argument, message))
 }
 
 /// Binary input, plain, gzip or zstd, read through one buffer. One thread at a time may use it.
@@ -292,10 +339,7 @@ pub unsafe extern "C" fn bw_reader_float(
     error: *mut bw_error,
 ) -> bw_status {
     let read = |reader: &bw_reader| {
-        if len != 4 && len != 8 {
-            let message = format!("expected a float of 4 or 8 bytes, found {len}");
-            return Err(Error::new(ErrorKind::Argument, message));
-        }
+        check_float_len(len)?;
         Ok(number(reader, len, order)?.map(|bits| match len {
             4 => f32::from_bits(bits as u32).into(),
             _ => f64::from_bits(bits),
@@ -307,18 +351,12 @@ pub unsafe extern "C" fn bw_reader_float(
 
 /// Reads the bits of a number.
 fn number(reader: &bw_reader, len: usize, order: u32) -> Result<Option<u64>> {
-    if !(1..=8).contains(&len) {
-        let message = format!("expected a number of 1 to 8 bytes, found {len}");
-        return Err(Error::new(ErrorKind::Argument, message));
-    }
-    if order > bw_order::Big as u32 {
-        let message = format!("expected a bw_order from 0 to 1, found {order}");
-        return Err(Error::new(ErrorKind::Argument, message));
-    }
+    check_number_len(len)?;
+    let order = bw_order::of(order)?;
     let add = |number, byte: &u8| number << 8 | u64::from(*byte);
-    reader.value(len, |bytes| match order == bw_order::Big as u32 {
-        true => bytes.iter().fold(0, add),
-        false => bytes.iter().rev().fold(0, add),
+    reader.value(len, |bytes| match order {
+        bw_order::Big => bytes.iter().fold(0, add),
+        bw_order::Little => bytes.iter().rev().fold(0, add),
     })
 }
 
@@ -430,15 +468,7 @@ pub unsafe extern "C" fn bw_reader_seek(
     error: *mut bw_error,
 ) -> bw_status {
     let work = |reader: &bw_reader| {
-        let whence = match whence {
-            0 => Whence::Beginning,
-            1 => Whence::Here,
-            2 => Whence::End,
-            _ => {
-                let message = format!("expected a bw_whence from 0 to 2, found {whence}");
-                return Err(Error::new(ErrorKind::Argument, message));
-            }
-        };
+        let whence = bw_whence::of_core(whence)?;
         reader.operate(|operation| operation.go(whence, offset))?;
         Ok(bw_status::Ok)
     };

@@ -20,7 +20,7 @@ fn header_path() -> PathBuf {
 }
 
 /// Sources of the declarations, in the order of the header.
-const SOURCES: [&str; 29] = [
+const SOURCES: [&str; 30] = [
     "version",
     "error",
     "buffer",
@@ -50,6 +50,7 @@ const SOURCES: [&str; 29] = [
     "flow_log",
     "thrift",
     "reader",
+    "writer",
 ];
 
 fn generated() -> String {
