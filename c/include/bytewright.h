@@ -33,6 +33,7 @@
 #define BW_FLOW_OPTIONS_INIT { sizeof(bw_flow_options), -1.0, -1.0, 0, BW_NAMES_INIT }
 #define BW_SUM_OPTIONS_INIT { sizeof(bw_sum_options), BW_NAMES_INIT, BW_NAMES_INIT, 0.0, 0, NULL, BW_NAMES_INIT }
 #define BW_IDL_INIT { sizeof(bw_idl), NULL, NULL, BW_NAMES_INIT }
+#define BW_CUT_COUNTS_INIT { sizeof(bw_cut_counts), 0, 0, 0, 0, 0, 0 }
 #define BW_WRITER_OPTIONS_INIT { sizeof(bw_writer_options), false, BW_WRITER_MODE_ANEW }
 
 /* Arrow's C data interface (https://arrow.apache.org/docs/format/CDataInterface.html), which all users share. */
@@ -1097,6 +1098,40 @@ typedef struct bw_idl {
 } bw_idl;
 
 /**
+ * Counts of the packets that were written to a new capture. Initialize it with `BW_CUT_COUNTS_INIT`.
+ */
+typedef struct bw_cut_counts {
+  /**
+   * Bytes of the struct, which `BW_CUT_COUNTS_INIT` sets.
+   */
+  size_t size;
+  /**
+   * Packets.
+   */
+  uint64_t packets;
+  /**
+   * Bytes of them on the wire.
+   */
+  uint64_t bytes;
+  /**
+   * Packets that are earlier than one before them, because they came late in their own capture.
+   */
+  uint64_t late;
+  /**
+   * Packets that `drop_duplicates` left out.
+   */
+  uint64_t duplicates;
+  /**
+   * Packets without a header that is known, with `anonymize`.
+   */
+  uint64_t opaque;
+  /**
+   * Files; `rotate` makes several, or none without packets.
+   */
+  uint64_t files;
+} bw_cut_counts;
+
+/**
  * Options of writing a file. Initialize it with `BW_WRITER_OPTIONS_INIT`, and change what you need.
  */
 typedef struct bw_writer_options {
@@ -2077,6 +2112,24 @@ enum bw_status bw_flow_log_finish(const struct bw_flow_log *log,
  * read: it has its name then. Null is allowed.
  */
 void bw_flow_log_free(struct bw_flow_log *log);
+
+/**
+ * Writes packets of a capture to a new capture at `path`. The name sets the form: .pcap or .pcapng, with .gz or .zst behind it to
+ * compress it. The file has its name when it is whole; after an error an older one stays, but what an interface or a pipe brought
+ * is kept. It never replaces the capture that is read, and another one, a table or a store only with `force`. `named` has options
+ * by name, as "name=value": those of writing packets to a new capture in docs/options.md; it may be null. `counts`, which may be
+ * null, says how much was written. Of an interface, it returns after `bw_capture_stop`. A call that was interrupted begins anew
+ * when it is made again.
+ *
+ * Damage that ends the capture is no failure: the packets before it are in the file, `counts` is filled, and `damage` becomes its
+ * error, or is cleared where there is none. Where `damage` is null, the call returns that error.
+ */
+enum bw_status bw_capture_cut(const struct bw_capture *capture,
+                              const char *path,
+                              const struct bw_names *named,
+                              struct bw_cut_counts *counts,
+                              struct bw_error *damage,
+                              struct bw_error *error);
 
 /**
  * Chooses fields of the struct, union or exception `type_name` of an IDL file: a column for each path, such as "time" or

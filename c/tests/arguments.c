@@ -109,6 +109,8 @@ static void texts_of_captures(const char *text) {
   EXPECT_SHORT(bw_flow_store_open_read_only(text, &store, &error));
   EXPECT_SHORT(bw_flow_log_create(text, "zeek", NULL, &log, &error));
   EXPECT_SHORT(bw_flow_log_create(WEB, text, NULL, &log, &error));
+  EXPECT_SHORT(bw_capture_cut(capture, text, NULL, NULL, NULL, &error));
+  EXPECT_SHORT(bw_capture_cut(capture, "/nowhere/a.pcap", &where, NULL, NULL, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(capture, &error));
 }
 

@@ -98,6 +98,11 @@ typedef struct {
   uint32_t mode;
 } first_writer_options;
 
+typedef struct {
+  size_t size;
+  uint64_t packets, bytes, late, duplicates, opaque, files;
+} first_cut_counts;
+
 static const char *folder;
 
 static const char *path_of(const char *name) {
@@ -106,7 +111,19 @@ static const char *path_of(const char *name) {
   return path;
 }
 
-/* Calls that read a struct, each done when it has returned. */
+/* Calls that read a struct or write one, each done when it has returned. */
+
+static bw_status cut_capture(void *counts, bw_error *error) {
+  const char *force = "force=true";
+  bw_names named = BW_NAMES_INIT;
+  bw_capture *capture = NULL;
+  bw_status status;
+  named.names = &force, named.count = 1;
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open("samples/tunnels.pcap", NULL, &capture, error));
+  status = bw_capture_cut(capture, path_of("options.pcap"), &named, (bw_cut_counts *)counts, NULL, error);
+  bw_capture_close(capture, NULL);
+  return status;
+}
 
 static bw_status open_writer(void *options, bw_error *error) {
   bw_writer *writer = NULL;
@@ -398,6 +415,20 @@ static void an_entry_is_written_as_far_as_it_reaches(const option_struct *given)
   }
 }
 
+static void counts_are_written_as_far_as_they_reach(const option_struct *given) {
+  size_t longer;
+  for (longer = 0; longer <= ADDED; longer += ADDED) {
+    const size_t size = given->first_size + longer;
+    first_cut_counts found;
+    uint8_t *counts = placed(given, size, size);
+    memset(counts + sizeof size, 0xaa, size - sizeof size);
+    succeeds(given, 0, counts);
+    memcpy(&found, counts, sizeof found);
+    EXPECT(found.size == size && found.packets > 0 && found.bytes > found.packets && found.late == 0 && found.files == 1);
+    for (; counts < page_end && longer; counts++) EXPECT(counts < page_end - longer || *counts == 0);
+  }
+}
+
 /* A field in the place where it was in version 0.1.0. */
 #define EXPECT_PLACE(type, field) EXPECT(offsetof(first_##type, field) == offsetof(bw_##type, field))
 
@@ -412,6 +443,7 @@ static void the_last_fields_of_the_first_version_are_where_they_were(void) {
   EXPECT_PLACE(sum_options, named);
   EXPECT_PLACE(idl, include);
   EXPECT_PLACE(writer_options, mode);
+  EXPECT_PLACE(cut_counts, files);
 }
 
 static void a_flag_is_true_or_false(void) {
@@ -434,6 +466,7 @@ int main(int argc, char **argv) {
   bw_sum_options sum_options = BW_SUM_OPTIONS_INIT;
   bw_idl idl = BW_IDL_INIT;
   bw_writer_options writer_options = BW_WRITER_OPTIONS_INIT;
+  bw_cut_counts counts = BW_CUT_COUNTS_INIT;
 #define SIZES(type) sizeof(bw_##type), sizeof(first_##type)
   const option_struct structs[] = {
       {"bw_open_options", "BW_OPEN_OPTIONS_INIT", &open_options, SIZES(open_options), {open_table}, false},
@@ -448,6 +481,7 @@ int main(int argc, char **argv) {
       {"bw_sum_options", "BW_SUM_OPTIONS_INIT", &sum_options, SIZES(sum_options), {add_up}, false},
       {"bw_idl", "BW_IDL_INIT", &idl, SIZES(idl), {read_calls, choose_fields}, false},
       {"bw_writer_options", "BW_WRITER_OPTIONS_INIT", &writer_options, SIZES(writer_options), {open_writer}, false},
+      {"bw_cut_counts", "BW_CUT_COUNTS_INIT", &counts, SIZES(cut_counts), {cut_capture}, true},
   };
   size_t place;
   if (argc != 2) return 2;
@@ -463,7 +497,8 @@ int main(int argc, char **argv) {
     a_newer_program_that_leaves_its_fields_zero_is_served(given);
     a_newer_program_that_sets_its_fields_is_refused(given);
     a_size_of_no_struct_is_refused(given);
-    if (given->is_result) an_entry_is_written_as_far_as_it_reaches(given);
+    if (given->calls[0] == get_entry) an_entry_is_written_as_far_as_it_reaches(given);
+    if (given->calls[0] == cut_capture) counts_are_written_as_far_as_they_reach(given);
   }
   a_flag_is_true_or_false();
   return 0;

@@ -1096,6 +1096,104 @@ static void log_flows_into_itself(const char *folder) {
   bw_error_clear(&error);
 }
 
+/* New captures. */
+
+static bw_status cut_to(const char *from, const char *folder, const char *name, bw_cut_counts *counts, bw_error *error) {
+  const char *options[] = {"force=true", "where=length > 60"};
+  bw_names named = BW_NAMES_INIT;
+  bw_capture *capture = NULL;
+  bw_status status;
+  char path[PATH_SIZE];
+  named.names = options, named.count = 2;
+  path_in(folder, name, path);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open(from, NULL, &capture, NULL));
+  status = bw_capture_cut(capture, path, &named, counts, NULL, error);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(capture, NULL));
+  return status;
+}
+
+static uint64_t run_cut(const char *folder) {
+  bw_error error = BW_ERROR_INIT;
+  bw_cut_counts counts = BW_CUT_COUNTS_INIT;
+  bw_capture *capture = NULL;
+  uint64_t answer = 0;
+  char path[PATH_SIZE];
+  EXPECT_STATUS(BW_STATUS_OK, cut_to(CAPTURE, folder, "cut.pcap", &counts, &error));
+  path_in(folder, "cut.pcap", path);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open(path, NULL, &capture, &error));
+  EXPECT_STATUS(BW_STATUS_OK, ask_frames(capture, &answer, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(capture, &error));
+  add_number(&answer, counts.packets + counts.bytes + counts.files);
+  return answer;
+}
+
+/* The file of before stays. */
+static bw_status grow_by_cut(const char *folder, bw_error *error) {
+  bw_cut_counts counts = BW_CUT_COUNTS_INIT;
+  char path[PATH_SIZE];
+  struct stat before, after;
+  bw_status status;
+  path_in(folder, "cut.pcap", path);
+  EXPECT(stat(path, &before) == 0);
+  status = cut_to("samples/web.pcap.gz", folder, "cut.pcap", &counts, error);
+  EXPECT(counts.packets == 0 && stat(path, &after) == 0 && after.st_size == before.st_size && after.st_ino == before.st_ino);
+  return status;
+}
+
+static void fail_cut(const char *folder) {
+  char path[PATH_SIZE];
+  int round;
+  path_in(folder, "failed.pcap", path);
+  for (round = 0; round < 25; round++) {
+    bw_error error = BW_ERROR_INIT;
+    struct source source;
+    struct stat found;
+    bw_capture *capture;
+    memset(&source, 0, sizeof source);
+    source.fails = true, source.reads = rand() % 90;
+    capture = of_source(&source);
+    EXPECT(bw_capture_cut(capture, path, NULL, NULL, NULL, &error) == BW_STATUS_IO && error.os_error == EIO);
+    EXPECT(stat(path, &found) < 0);
+    EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(capture, NULL));
+    bw_error_clear(&error);
+    fclose(source.file);
+  }
+}
+
+/* Its own source cannot close it, and no capture is its own output. */
+static void cut_into_itself(const char *folder) {
+  bw_error error = BW_ERROR_INIT;
+  bw_cut_counts counts = BW_CUT_COUNTS_INIT;
+  const uint64_t expected = run_cut(folder);
+  struct source source;
+  bw_capture *capture;
+  char path[PATH_SIZE];
+  path_in(folder, "cut.pcap", path);
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, cut_to(path, folder, "cut.pcap", &counts, &error));
+  path_in(folder, "own.pcap", path);
+  memset(&source, 0, sizeof source);
+  own.refused = 0;
+  source.closes = capture = of_source(&source);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_cut(capture, path, NULL, NULL, NULL, &error));
+  EXPECT(own.refused > 0);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(capture, NULL));
+  EXPECT(unlink(path) == 0);
+  expect_same(run_cut(folder), expected, "packets of a capture after it was its own output");
+  bw_error_clear(&error);
+  fclose(source.file);
+}
+
+/* Files of what was read. */
+
+static uint64_t run_files(const char *folder) { return run_flow_log(folder) ^ run_cut(folder); }
+static void fail_files(const char *folder) { fail_flow_log(folder), fail_cut(folder); }
+static void write_files_into_themselves(const char *folder) { log_flows_into_itself(folder), cut_into_itself(folder); }
+
+static bw_status grow_by_files(const char *folder, bw_error *error) {
+  EXPECT(grow_by_flow_log(folder, error) == BW_STATUS_IO && error->os_error == EFBIG);
+  return grow_by_cut(folder, error);
+}
+
 /* Readers. */
 
 static bw_status read_all(bw_reader *reader, uint64_t *answer, bw_error *error) {
@@ -1557,7 +1655,7 @@ static const operation OPERATIONS[] = {
   {"walk the flows or calls of a capture", run_flows, NULL, NULL, itself_flows, fail_flows, NULL},
   {"merge flows into a store", run_merge, grow_by_merges, second_store, merge_a_store_into_itself, fail_merge, NULL},
   {"walk a store of flows", run_walk_of_store, NULL, second_store, walk_a_store_that_is_closed, NULL, NO_FUNCTION},
-  {"write what was read to a file", run_flow_log, grow_by_flow_log, NULL, log_flows_into_itself, fail_flow_log, NULL},
+  {"write what was read to a file", run_files, grow_by_files, NULL, write_files_into_themselves, fail_files, NULL},
   {"read values from a stream", run_reader, NULL, NULL, read_by_own_function, fail_reader, NULL},
   {"write values to a stream", run_writer, grow_by_writer, NULL, write_by_own_function, fail_writer, NULL},
   {"read a Thrift message", run_thrift, NULL, NULL, free_fields_below_rows, NULL, NO_FUNCTION},
@@ -1886,7 +1984,7 @@ static const struct {
   {"walk the flows or calls of a capture", "bw_capture_flows bw_capture_calls "},
   {"merge flows into a store", "bw_flow_store_open bw_capture_merge_flows bw_flow_store_len bw_flow_store_close "},
   {"walk a store of flows", "bw_flow_store_open_read_only bw_flow_store_flows "},
-  {"write what was read to a file", "bw_flow_log_create bw_capture_log_flows bw_flow_log_finish bw_flow_log_free "},
+  {"write what was read to a file", "bw_flow_log_create bw_capture_log_flows bw_flow_log_finish bw_flow_log_free bw_capture_cut "},
   {"read values from a stream", "bw_reader_open bw_reader_open_with bw_reader_open_input bw_reader_open_input_with bw_reader_unsigned "
                                 "bw_reader_signed bw_reader_float bw_reader_varint "
                                 "bw_reader_read bw_reader_at_end bw_reader_skip bw_reader_seek bw_reader_records bw_reader_rows "

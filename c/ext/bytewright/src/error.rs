@@ -70,6 +70,14 @@ impl bw_error {
         (self.status, self.os_error, self.offset) = (bw_status::Ok, 0, -1);
     }
 
+    /// Makes it hold `failure`, or nothing.
+    pub(crate) fn hold(&mut self, failure: Option<&Error>) {
+        match failure {
+            Some(failure) => self.fill(failure),
+            None => self.clear(),
+        }
+    }
+
     fn fill(&mut self, failure: &Error) {
         self.clear();
         self.status = bw_status::from(failure.kind());

@@ -55,6 +55,7 @@ pub mod cache;
 pub mod capture;
 pub mod changes;
 pub mod cursor;
+pub mod cut;
 pub mod error;
 pub mod flow_log;
 pub mod flow_store;

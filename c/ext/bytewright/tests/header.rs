@@ -20,7 +20,7 @@ fn header_path() -> PathBuf {
 }
 
 /// Sources of the declarations, in the order of the header.
-const SOURCES: [&str; 30] = [
+const SOURCES: [&str; 31] = [
     "version",
     "error",
     "buffer",
@@ -48,6 +48,7 @@ const SOURCES: [&str; 30] = [
     "frames",
     "flow_store",
     "flow_log",
+    "cut",
     "thrift",
     "reader",
     "writer",
