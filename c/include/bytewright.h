@@ -2283,6 +2283,11 @@ enum bw_status bw_reader_varint(struct bw_reader *reader,
                                 struct bw_error *error);
 
 /**
+ * Reads a number with a sign as `bw_reader_varint` does, in the form of protocol buffers: 0, 1, 2, 3 are 0, -1, 1, -2.
+ */
+enum bw_status bw_reader_zigzag(struct bw_reader *reader, int64_t *value, struct bw_error *error);
+
+/**
  * Reads up to `capacity` bytes to `data`, and sets `len` to how many they are: fewer at the end only. `BW_STATUS_NONE` where
  * there is none.
  */

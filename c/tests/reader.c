@@ -179,7 +179,7 @@ static void places_are_gone_to_and_nonsense_is_refused(const char *path) {
 }
 
 static void numbers_of_other_kinds_are_read(const char *path) {
-  static const uint8_t numbers[] = {0x96, 0x01, 0x3f, 0xc0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf8, 0xbf, 0xff, 0xff, 0xfe};
+  static const uint8_t numbers[] = {0x96, 0x01, 0x3f, 0xc0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf8, 0xbf, 0xff, 0xff, 0xfe, 3};
   bw_error error = BW_ERROR_INIT;
   bw_reader *reader = NULL;
   uint64_t number = 0;
@@ -196,7 +196,10 @@ static void numbers_of_other_kinds_are_read(const char *path) {
   EXPECT(real == -1.5);
   EXPECT_STATUS(BW_STATUS_OK, bw_reader_signed(reader, 3, BW_ORDER_BIG, &negative, &error));
   EXPECT(negative == -2);
+  EXPECT_STATUS(BW_STATUS_OK, bw_reader_zigzag(reader, &negative, &error));
+  EXPECT(negative == -2);
   EXPECT_STATUS(BW_STATUS_TRUNCATED, bw_reader_varint(reader, &number, &error));
+  EXPECT_STATUS(BW_STATUS_TRUNCATED, bw_reader_zigzag(reader, &negative, &error));
   bw_reader_close(reader);
   bw_error_clear(&error);
 }

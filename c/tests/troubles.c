@@ -1986,7 +1986,7 @@ static const struct {
   {"walk a store of flows", "bw_flow_store_open_read_only bw_flow_store_flows "},
   {"write what was read to a file", "bw_flow_log_create bw_capture_log_flows bw_flow_log_finish bw_flow_log_free bw_capture_cut "},
   {"read values from a stream", "bw_reader_open bw_reader_open_with bw_reader_open_input bw_reader_open_input_with bw_reader_unsigned "
-                                "bw_reader_signed bw_reader_float bw_reader_varint "
+                                "bw_reader_signed bw_reader_float bw_reader_varint bw_reader_zigzag "
                                 "bw_reader_read bw_reader_at_end bw_reader_skip bw_reader_seek bw_reader_records bw_reader_rows "
                                 "bw_reader_close "},
   {"write values to a stream", "bw_writer_open bw_writer_open_output bw_writer_unsigned bw_writer_signed bw_writer_float bw_writer_varint "

@@ -165,8 +165,8 @@ static void expect_values(bw_reader *reader) {
     SAME(number_with_sign == (int64_t)number >> unused);
     EXPECT_STATUS(BW_STATUS_OK, bw_reader_varint(reader, &positive, &error));
     SAME(positive == number >> unused);
-    EXPECT_STATUS(BW_STATUS_OK, bw_reader_varint(reader, &positive, &error));
-    SAME((int64_t)(positive >> 1 ^ (0 - (positive & 1))) == (int64_t)number >> unused);
+    EXPECT_STATUS(BW_STATUS_OK, bw_reader_zigzag(reader, &number_with_sign, &error));
+    SAME(number_with_sign == (int64_t)number >> unused);
     EXPECT_STATUS(BW_STATUS_OK, bw_reader_float(reader, 4, order, &real, &error));
     SAME(real == (double)(number >> 44) / 16);
     EXPECT_STATUS(BW_STATUS_OK, bw_reader_float(reader, 8, order, &real, &error));

@@ -7,7 +7,7 @@ use bytewright::batch::{Batch, RowOrigin, Schema};
 use bytewright::bytes::FileSource;
 use bytewright::host::{HostReader, Operation, ReaderOptions, SingleCaller, Whence, record_schema};
 use bytewright::options::NamedOptions;
-use bytewright::wire::RecordTemplate;
+use bytewright::wire::{RecordTemplate, from_zigzag};
 use bytewright::{Error, ErrorKind, Result, panics};
 
 use crate::batch::bw_batch;
@@ -371,6 +371,23 @@ pub unsafe extern "C" fn bw_reader_varint(
     error: *mut bw_error,
 ) -> bw_status {
     let read = |reader: &bw_reader| reader.operate(|operation| operation.varint()).map(Some);
+    // SAFETY: the caller's promises about `reader`, `value` and `error`.
+    unsafe { read_value(reader, value, error, read) }
+}
+
+/// Reads a number with a sign as `bw_reader_varint` does, in the form of protocol buffers: 0, 1, 2, 3 are 0, -1, 1, -2.
+///
+/// # Safety
+/// As [`bw_reader_unsigned`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bw_reader_zigzag(
+    reader: *mut bw_reader,
+    value: *mut i64,
+    error: *mut bw_error,
+) -> bw_status {
+    let read = |reader: &bw_reader| {
+        reader.operate(|operation| operation.varint()).map(|number| Some(from_zigzag(number)))
+    };
     // SAFETY: the caller's promises about `reader`, `value` and `error`.
     unsafe { read_value(reader, value, error, read) }
 }
