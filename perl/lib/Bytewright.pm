@@ -112,7 +112,8 @@ makes new ones.
 
 =item a capture
 
-C<packets>, C<flows>, C<count_by>, C<sum> and C<info> read it anew. Rows that were begun before the fork are the parent's: they die.
+C<packets>, C<flows>, C<calls>, C<count_by>, C<sum> and C<info> read it anew. Rows that were begun before the fork are the parent's:
+they die.
 
 =item a reader
 

@@ -114,6 +114,91 @@ subtest "flows, counts and what is known of the file" => sub {
     is(ref($info->{interfaces}), "ARRAY", "nested values are Perl's");
 };
 
+# A TCP segment between a client's port and the server's, with its place in the stream.
+sub tcp {
+    my ($is_reply, $sequence, $payload) = @_;
+    my ($from, $to) = $is_reply ? ([99, 9090], [1, 4000]) : ([1, 4000], [99, 9090]);
+    my $ip = pack("CCnnnCCna4a4", 0x45, 0, 40 + length($payload), 1, 0, 64, 6, 0, map { pack("C4", 10, 0, 0, $_->[0]) } $from, $to);
+    my $header = pack("nnNNCCnnn", $from->[1], $to->[1], $sequence, 1, 0x50, 0x18, 65535, 0, 0);
+    return pack("H12H12n", "020000000001", "020000000002", 0x0800) . $ip . $header . $payload;
+}
+
+# A message of Thrift's Binary protocol in a frame: its type, name and number, and a struct of one text, or of none. An exception
+# has the text in a struct of its own.
+sub message {
+    my ($type, $name, $number, $field, $text) = @_;
+    my $struct = defined($field) ? pack("Cn N/a* x", 11, $field, $text) : "\0";
+    $struct = pack("Cn a* x", 12, 1, $struct) if $type == 2 && $field;
+    return pack("N/a*", pack("N N/a* N", 0x80010000 | $type, $name, $number) . $struct);
+}
+
+# Two calls of which one returns and one throws, and one without an answer.
+sub calls_file {
+    my @messages = (
+        [0, message(1, "find", 1, 1, "pear")], [1, message(2, "find", 1, 0, "green")],
+        [0, message(1, "weigh", 2, 1, "plum")], [1, message(2, "weigh", 2, 1, "gone")], [0, message(1, "ping", 3)],
+    );
+    my @ends = (1, 1);
+    return capture_file(map { my ($is_reply, $bytes) = @$_; my $at = $ends[$is_reply]; $ends[$is_reply] += length($bytes); tcp($is_reply, $at, $bytes) } @messages);
+}
+
+# All rows that are left, each with blanks between its values.
+sub rows_of {
+    my ($rows) = @_;
+    my @found;
+    while (my @row = $rows->next_row) { push(@found, join(" ", map { $_ // "-" } @row)) }
+    return \@found;
+}
+
+subtest "Thrift calls come with what became of them" => sub {
+    my $calls = Bytewright::Capture->open(calls_file());
+    my @fields = qw(method sequence_id outcome latency src_ip dst_port);
+    my @expected = ("find 1 returned 1000000 10.0.0.1 9090", "weigh 2 exception 1000000 10.0.0.1 9090", "ping 3 unanswered - 10.0.0.1 9090");
+    is_deeply(rows_of($calls->calls(fields => \@fields)), \@expected, "in the order of their answers");
+    is_deeply(rows_of($calls->calls(fields => ["method"], where => "latency > 0", method => "weigh")), ["weigh"], "of those that meet a condition");
+    my $first = $calls->calls->next;
+    is_deeply([@$first{qw(ts protocol request_bytes)}], [1_700_000_000_000_005_000, "framed-binary", length(message(1, "find", 1, 1, "pear"))],
+        "all fields where none is named");
+    ok(!exists($first->{arguments}), "what they carry takes an IDL file");
+    my ($columns, @in_columns) = ($calls->calls(fields => ["method", "outcome"]));
+    while (my ($methods, $outcomes) = $columns->next_columns) { push(@in_columns, map { "$methods->[$_] $outcomes->[$_]" } 0 .. $#$methods) }
+    is_deeply(\@in_columns, ["find returned", "weigh exception", "ping unanswered"], "as columns");
+    is($capture->calls->next, undef, "none in a capture without them");
+};
+
+subtest "Thrift calls of a service come with what they carry" => sub {
+    my ($folder, $idl) = (Kinds::path(".folder"), Kinds::path(".thrift"));
+    mkdir($folder) or die;
+    for (["$folder/names.thrift", "typedef string Name"],
+        [$idl, 'include "names.thrift" exception Gone { 1: string name } ' . join(" ", map { "service $_ { string find(1: names.Name name), string weigh(1: string name) throws (1: Gone gone) }" } "Store", "Other")]) {
+        my ($path, $text) = @$_;
+        open(my $file, ">", $path) or die;
+        print $file $text;
+        close($file);
+    }
+    my $calls = Bytewright::Capture->open(calls_file());
+    my %options = (idl => $idl, service => "Store");
+    my $rows = $calls->calls(fields => [qw(method arguments result)], %options, include => ["/missing", $folder]);
+    is_deeply(rows_of($rows), ['find {"name":"pear"} {"success":"green"}', 'weigh {"name":"plum"} {"gone":{"name":"gone"}}'],
+        "as JSON, and only its methods");
+    is(scalar(@{ rows_of($calls->calls(%options, include => $folder, method => "weigh")) }), 1, "one folder needs no list");
+    for (
+        [[%options],                           "io",       qr/names\.thrift/],
+        [[service => "Store"],                 "argument", qr/./],
+        [[idl => $idl, include => $folder],    "argument", qr/Store/],
+        [[idl => "/missing.thrift"],           "io",       qr/missing\.thrift/],
+        [[idl => [$idl]],                      "argument", qr/expected text or a number as idl/],
+        [[fields => ["arguments"]],            "argument", qr/arguments/],
+        [[fields => ["metod"]],                "argument", qr/did you mean method\?/],
+        [[wher => "latency > 1"],              "argument", qr/did you mean where\?/],
+        [[where => "latncy > 1"],              "argument", qr/did you mean latency\?/],
+    ) {
+        my ($wrong, $kind, $text) = @$_;
+        is(eval { $calls->calls(@$wrong); 1 } ? "none" : $@->kind, $kind, "refused: @$wrong");
+        like("$@", $text);
+    }
+};
+
 subtest "damage comes after what is before it" => sub {
     my $damaged = capture_file(map { udp($_, 80) } 1 .. 3);
     truncate($damaged, (-s $damaged) - 1);

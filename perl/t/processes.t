@@ -115,8 +115,8 @@ subtest "a forked child reads captures anew" => sub {
     $begun->next_row;
     my $left  = sub { my ($rows, $count) = (@_, 0); $count++ while $rows->next_row; return $count };
     my $found = outcomes(begun => sub { $left->($begun) }, anew => sub { $left->($capture->packets("length")) },
-        info => sub { $capture->info->{packets} });
-    is_deeply($found, { begun => "closed", anew => 3, info => 3 }, "and not the rows of its parent");
+        info => sub { $capture->info->{packets} }, calls => sub { $left->($capture->calls) });
+    is_deeply($found, { begun => "closed", anew => 3, info => 3, calls => 0 }, "and not the rows of its parent");
     is($left->($begun), 2, "who reads on");
 };
 

@@ -47,6 +47,12 @@ my %WORK = (
         while (my @row = $rows->next_row) { $count++ }
         return $count;
     },
+    "calls of a capture" => sub {
+        my $count = 0;
+        my $rows  = Bytewright::Capture->open($capture)->calls;
+        while (my @row = $rows->next_row) { $count++ }
+        return $count;
+    },
     "counts of a capture" => sub { my $found = Bytewright::Capture->open($capture)->count_by("dst_port"); return scalar(keys(%$found)) },
     "a reader of values" => sub {
         my $reader = Bytewright::Reader->open($capture);

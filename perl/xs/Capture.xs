@@ -127,6 +127,19 @@ PPCODE:
     if (bw_capture_flows(&capture, 1, &fields, &options, &rows, &error)) die_of(aTHX_ &error);
     PUSHs(rows_object(aTHX_ rows, NULL, self, TRUE));
 
+void
+_calls(self, names, named)
+    SV *self
+    AV *names
+    AV *named
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    bw_rows *rows = NULL;
+    const bw_names fields = names_of_array(aTHX_ names), options = names_of_array(aTHX_ named);
+    bw_capture *capture = open_capture(aTHX_ self);
+    if (bw_capture_calls(&capture, 1, &fields, NULL, &options, &rows, &error)) die_of(aTHX_ &error);
+    PUSHs(rows_object(aTHX_ rows, NULL, self, TRUE));
+
 UV
 _log_flows(self, path, format, named)
     SV *self

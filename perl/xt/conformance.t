@@ -178,6 +178,7 @@ sub run_capture {
         my $rows =
               $case->{do} eq "packets" ? $capture->packets(@fields)
             : $case->{do} eq "flows"   ? $capture->flows(fields => \@fields, %{ $case->{options} // {} })
+            : $case->{do} eq "calls"   ? $capture->calls(fields => \@fields, %{ $case->{options} // {} })
             : $case->{do} eq "ask"     ? $capture->${ \$case->{question} }(%{ $case->{options} })
             : $case->{do} eq "sum"     ? $capture->sum(fields => \@fields, by => $case->{by}, every => $case->{every})
             :                            die "an operation that the runner does not know: $case->{do}";

@@ -758,14 +758,28 @@ sub content {
 }
 
 {
-    package WalkTheFlowsOfACapture;
+    package WalkTheFlowsOrCallsOfACapture;
     our @ISA = ("Captures");
+
+    sub set_up { my ($self) = @_; $self->SUPER::set_up; $self->{calls} = Bytewright::Capture->open("$ROOT/samples/warehouse.pcap.zst"); return }
+    sub end    { my ($self) = @_; $self->SUPER::end; $self->{calls}->close for 1 .. 2; return }
 
     sub run {
         my ($self) = @_;
-        my ($flows, @rows) = ($self->{capture}->flows(fields => ["src_ip", "packets", "bytes"]));
-        while (my @row = $flows->next_row) { push(@rows, \@row) }
+        my $flows = $self->{capture}->flows(fields => ["src_ip", "packets", "bytes"]);
+        my $calls = $self->{calls}->calls(fields => ["method", "latency", "arguments"], idl => "$ROOT/samples/warehouse.thrift", service => "Store");
+        my @rows;
+        for my $each ($flows, $calls) {
+            while (my @row = $each->next_row) { push(@rows, \@row) }
+        }
         return \@rows;
+    }
+
+    sub itself {
+        my ($self) = @_;
+        my ($calls, $count) = ($self->{calls}->calls, 0);
+        main::expect_kind("closed", sub { while ($calls->next) { $self->{calls}->close if !$count++ } });
+        return $self->SUPER::itself;
     }
 }
 
@@ -868,7 +882,7 @@ my %OPERATIONS = (
     "walk the packets of a capture"        => "WalkThePacketsOfACapture",
     "read a capture as columns"            => "ReadACaptureAsColumns",
     "sum up a capture"                     => "SumUpACapture",
-    "walk the flows or calls of a capture" => "WalkTheFlowsOfACapture",
+    "walk the flows or calls of a capture" => "WalkTheFlowsOrCallsOfACapture",
     "write what was read to a file"        => "WriteWhatWasReadToAFile",
     "read values from a stream"            => "ReadValuesFromAStream",
 );
@@ -1124,7 +1138,7 @@ my %METHODS = (
     "walk the packets of a capture"        => [qw(Capture->packets Capture->frame Rows->next Rows->next_row)],
     "read a capture as columns"            => [qw(Rows->next_columns)],
     "sum up a capture"                     => [qw(Capture->sum Capture->count_by Capture->info Questions->endpoints Questions->index Questions->services)],
-    "walk the flows or calls of a capture" => [qw(Capture->flows)],
+    "walk the flows or calls of a capture" => [qw(Capture->flows Capture->calls)],
     "write what was read to a file"        => [qw(Capture->flows)],
     "read values from a stream"            => [
         "Reader->NUMBER", map { "Reader->$_" } qw(open close read seek skip eof unpack records),

@@ -183,6 +183,7 @@ def test_captures(case, tmp_path):
     asks = {
         "packets": lambda: capture.packets(*case["fields"]),
         "flows": lambda: capture.flows(**case.get("options", {})),
+        "calls": lambda: capture.calls(**case.get("options", {})),
         "frame": lambda: framed(capture, case["number"]),
         "ask": lambda: getattr(capture, case["question"])(**case["options"]),
     }

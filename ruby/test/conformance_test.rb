@@ -224,6 +224,7 @@ class ConformanceTest < TestCase
       when "ask" then rows = capture.public_send(test.fetch("question"), **test.fetch("options").transform_keys(&:to_sym)).map(&:values)
       when "frame" then rows = [capture[test.fetch("number")]].compact.map { |packet| packet.values_at(*fields) }
       when "flows" then capture.flows(**test.fetch("options", {}).transform_keys(&:to_sym)).each { |flow| rows << fields.map { |field| flow.public_send(field) } }
+      when "calls" then capture.calls(**test.fetch("options", {}).transform_keys(&:to_sym)).each { |call| rows << call.to_h.values_at(*fields) }
       else flunk("an operation that the runner does not know: #{test["do"]}")
       end
     end

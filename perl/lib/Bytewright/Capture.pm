@@ -62,6 +62,12 @@ sub flows {
     return $self->_log_flows(Bytewright::Path::to_write($into), $format, [Bytewright::Named::texts(%options)]);
 }
 
+sub calls {
+    my ($self, %options) = @_;
+    my $fields = delete($options{fields}) // [];
+    return $self->_calls($fields, [Bytewright::Named::texts(%options)]);
+}
+
 sub count_by {
     my ($self, $field, %options) = @_;
     my ($rows, %packets) = ($self->_count_by($field, [Bytewright::Named::texts(%options)]));
@@ -92,7 +98,7 @@ __END__
 
 =head1 NAME
 
-Bytewright::Capture - packets, flows and counts of a packet capture
+Bytewright::Capture - packets, flows, Thrift calls and counts of a packet capture
 
 =head1 SYNOPSIS
 
@@ -102,6 +108,7 @@ Bytewright::Capture - packets, flows and counts of a packet capture
     my $packets = $capture->packets("src_ip", "length");
     while (my ($address, $length) = $packets->next_row) { ... }
     my $count = $capture->count_by("dst_port")->{80};
+    my $slow = $capture->calls(where => "latency > 1e6");
 
 =head1 DESCRIPTION
 
@@ -205,9 +212,9 @@ Take packets to other hosts, too. Value: true or false; default: false.
 
 =for generated end
 
-Captures from a network interface, through libpcap, with the right to capture. C<packets>, C<next> and C<flows> give what comes from
-then on, and wait for it; handlers of signals run meanwhile. C<count_by>, C<sum> and C<info> read to the end, which an interface
-does not have.
+Captures from a network interface, through libpcap, with the right to capture. C<packets>, C<next>, C<flows> and C<calls> give
+what comes from then on, and wait for it; handlers of signals run meanwhile. C<count_by>, C<sum> and C<info> read to the end, which an
+interface does not have.
 
 =head2 damage
 
@@ -220,7 +227,7 @@ The L<Bytewright::Error> for which the index of the capture was not used, or cou
 
 =head2 stop
 
-Ends the rows of packets and flows of an interface, after those that came before: call it from the handler of a signal.
+Ends the rows of packets, flows and calls of an interface, after those that came before: call it from the handler of a signal.
 
 =head2 live_counts
 
@@ -308,6 +315,45 @@ With C<into> and C<format>, the flows are written to that file as another progra
 conn.log), C<zeek-json>, C<ecs> (the Elastic Common Schema) or C<ipfix>. The file has its name when it is complete. It replaces a
 capture, a table or a store only with C<< force => 1 >>, and the capture itself never. Of an interface, it has the flows until C<stop>;
 where the handler of a signal dies, or reading fails, those so far are kept. The options are those above and C<force>.
+
+=head2 calls
+
+    $capture->calls(fields => ["method", "outcome", "latency"], where => "latency > 1000")
+
+L<Bytewright::Rows> with these fields, or all, of each Thrift call in the TCP connections, on any port, when its answer has come. With
+an IDL file, only calls of its service come, with two fields more: C<arguments> and C<result>, which are text in JSON.
+F<docs/rpc.md> tells what is found. The options are C<fields> and
+
+=for generated CALLS by `make generate`, of the core's tables
+
+=over
+
+=item idl
+
+IDL file of the service; only calls of its methods are taken then, with their arguments and results. Value: a path;
+default: none.
+
+=item service
+
+Name of the service, where the IDL file has several. Value: text; default: the only one.
+
+=item include
+
+Folders to search for files that the IDL file includes. Value: a list of paths; default: none.
+
+=item where
+
+A condition on calls, in the words of the command's --where; others are left out. Value: text; default: all.
+
+=item method
+
+Name of a method, without its service; calls of others are left out. Value: text; default: all.
+
+=back
+
+=for generated end
+
+A list is a reference to an array.
 
 =head2 count_by
 

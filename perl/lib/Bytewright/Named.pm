@@ -8,12 +8,15 @@ use warnings;
 use Bytewright::Error;
 use overload ();
 
+# Options whose value may be a list.
+my %TAKES_LIST = map { $_ => 1 } qw(by include);
+
 # Options as the core takes them: NAME=VALUE, once for each value of a list. One that is undef is not given.
 sub texts {
     my (%options) = @_;
     my @texts;
     for my $name (sort(keys(%options))) {
-        my @values = ref($options{$name}) eq "ARRAY" && $name eq "by" ? @{ $options{$name} } : $options{$name} // ();
+        my @values = ref($options{$name}) eq "ARRAY" && $TAKES_LIST{$name} ? @{ $options{$name} } : $options{$name} // ();
         for my $value (@values) {
             my $is_plain = !ref($value) || overload::Method($value, '""') || overload::Method($value, "0+");
             _refuse_reference($name, $value) if !$is_plain;
