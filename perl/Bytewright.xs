@@ -18,6 +18,7 @@
 #include "xs/table.h"
 #include "xs/cache.h"
 #include "xs/rows.h"
+#include "xs/input.h"
 #include "xs/capture.h"
 #include "xs/reader.h"
 
@@ -52,6 +53,8 @@ INCLUDE: xs/Cursor.xs
 INCLUDE: xs/Changes.xs
 
 INCLUDE: xs/Cache.xs
+
+INCLUDE: xs/Input.xs
 
 INCLUDE: xs/Capture.xs
 

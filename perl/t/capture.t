@@ -7,6 +7,8 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use Bytewright;
+use File::Temp ();
+use IO::Compress::Gzip qw(gzip);
 use Kinds;
 use POSIX ();
 use Test::More;
@@ -149,6 +151,154 @@ sub rows_of {
     while (my @row = $rows->next_row) { push(@found, join(" ", map { $_ // "-" } @row)) }
     return \@found;
 }
+
+# A pipe with these bytes, which a child writes in pieces.
+sub pipe_of {
+    my ($bytes) = @_;
+    pipe(my $reader, my $writer) or die;
+    my $child = fork() // die "fork: $!";
+    if (!$child) {
+        close($reader);
+        while (length($bytes)) { syswrite($writer, substr($bytes, 0, 1 + rand(200), "")) }
+        POSIX::_exit(0);
+    }
+    return $reader;
+}
+
+# The same capture from all there is to read from but a path.
+sub inputs_of {
+    my ($file) = @_;
+    my $bytes = content($file);
+    gzip(\$bytes, \my $compressed) or die;
+    open(my $handle, "<", $file) or die;
+    require IO::File;
+    require Socket;
+    socketpair(my $socket, my $end, Socket::AF_UNIX(), Socket::SOCK_STREAM(), 0) or die;
+    syswrite($end, $bytes) == length($bytes) or die;
+    close($end);
+    return ("a handle" => $handle, "an IO::File" => IO::File->new($file), "a pipe" => pipe_of($bytes), "a socket" => $socket,
+        bytes => \$bytes, "compressed bytes" => \$compressed, "a compressed pipe" => pipe_of($compressed));
+}
+
+subtest "what comes from a handle or from memory is what the file has" => sub {
+    my $file = capture_file((map { udp(1 + $_ % 100, 80) } 1 .. 300), $arp);
+    my %questions = (
+        packets  => sub { return rows_of($_[0]->packets("ts", "src_ip", "length")) },
+        flows    => sub { return rows_of($_[0]->flows(fields => ["src_ip", "bytes"])) },
+        written  => sub { my $into = Kinds::path(".log"); $_[0]->flows(into => $into, format => "ecs"); return content($into) },
+        count_by => sub { return $_[0]->count_by("src_ip") },
+        sum      => sub { return rows_of($_[0]->sum(by => "src_ip", fields => ["length"])) },
+        next     => sub { my ($own, @found) = @_; while (my $packet = $own->next) { push(@found, $packet) } return \@found },
+        frame    => sub { return $_[0]->frame(200) },
+        endpoints => sub { return rows_of($_[0]->endpoints) },
+        info     => sub { my $info = $_[0]->info; return [@$info{qw(format packets bytes content_id)}] },
+    );
+    for my $question (sort(keys(%questions))) {
+        my $expected = $questions{$question}->(Bytewright::Capture->open($file));
+        my %inputs = inputs_of($file);
+        for my $name (sort(keys(%inputs))) {
+            my $opened = Bytewright::Capture->open($inputs{$name});
+            is_deeply($questions{$question}->($opened), $expected, "$question of $name");
+            is(eval { $opened->packets->next; 1 } ? "none" : $@->kind, "closed", "once");
+        }
+    }
+    1 while waitpid(-1, 0) > 0;
+    my %inputs = inputs_of(calls_file());
+    is(scalar(@{ rows_of(Bytewright::Capture->open($inputs{$_})->calls) }), 3, "calls of $_") for sort(keys(%inputs));
+    is(scalar(@{ rows_of(Bytewright::Capture->open(\content($file), filter => "udp")->packets) }), 300, "options are taken")
+        if eval { Bytewright::Capture->open($file, filter => "udp") };
+    1 while waitpid(-1, 0) > 0;
+};
+
+subtest "input is there as long as what reads it" => sub {
+    my $bytes = content($path);
+    my $first = Bytewright::Capture->open(\$bytes);
+    $bytes = "";
+    is($first->next->{src_ip}, "10.0.0.1", "bytes are copied");
+    my $own = $first->{rows};
+    undef($first);
+    ok(!eval { 1 while $own->next; 1 } && $@->kind eq "closed", "rows that a program takes out of a capture end with it: $@");
+    open(my $handle, "<", $path) or die;
+    my $rows = Bytewright::Capture->open($handle)->packets("src_ip");
+    undef($handle);
+    is(scalar(@{ rows_of($rows) }), 5, "a handle is kept open");
+    open($handle, "<", $path) or die;
+    my $closed = Bytewright::Capture->open($handle);
+    close($handle);
+    ok(!eval { $closed->packets->next; 1 } && $@->kind eq "io" && $@->os_error == POSIX::EBADF(), "one that the program closes is an error: $@");
+    my $in_loop = Bytewright::Capture->open(\content($path));
+    $rows = $in_loop->packets("src_ip");
+    ok(!eval { while ($rows->next_row) { $in_loop->close } 1 } && $@->kind eq "closed", "a capture may be closed while it is read: $@");
+    ok(!eval { $in_loop->info; 1 } && $@->kind eq "closed");
+    my $temporary = File::Temp->new;
+    print $temporary content($path);
+    $temporary->flush;
+    is(Bytewright::Capture->open($temporary)->info->{file}, "$temporary", "a file of File::Temp is its path");
+};
+
+subtest "wrong input, and damage of it" => sub {
+    open(my $in_memory, "<", \content($path)) or die;
+    my $cut = substr(content($path), 0, -1);
+    for (
+        [$in_memory,              "argument",  qr/^expected a handle with a file descriptor, found one without/],
+        [\"\x{263a}",             "argument",  qr/^expected bytes as input, found a character above 255/],
+        [\\"bytes",              "argument",  qr/^expected a path, found a reference/],
+        [\"",                     "truncated", qr/^bytes: /],
+        [\"no capture at all, it is text", "format", qr/^bytes: /],
+        [\$cut,                   "truncated", qr/^bytes: /],
+    ) {
+        my ($input, $kind, $text) = @$_;
+        my $found = eval { my $opened = Bytewright::Capture->open($input); 1 while $opened->next; 1 } ? "none" : ref($@) ? $@->kind : $@;
+        is($found, $kind, "refused: $text");
+        like("$@", $text);
+    }
+    ok(!eval { Bytewright::Capture->open(\content($path), fiter => "tcp"); 1 } && $@ =~ /did you mean filter/, "an option that there is not");
+    my $own = capture_file(udp(1, 53));
+    my $before = content($own);
+    open(my $handle, "<", $own) or die;
+    my $opened = Bytewright::Capture->open($handle);
+    ok(!eval { $opened->flows(into => $own, format => "ecs", force => 1); 1 } && $@ =~ /expected an output beside the inputs/, "its output is no input: $@");
+    is(content($own), $before);
+};
+
+subtest "a wait for a pipe lets signal handlers run, which may die" => sub {
+    my ($whole, $handled) = (content($path), 0);
+    pipe(my $reader, my $writer) or die;
+    my $rows = Bytewright::Capture->open($reader)->packets("src_ip");
+    syswrite($writer, substr($whole, 0, 200));
+    local $SIG{ALRM} = sub { die "enough\n" };
+    POSIX::alarm(1);
+    my @found;
+    ok(!eval { while (my ($address) = $rows->next_row) { push(@found, $address // "-") } 1 }, "who waits for packets");
+    is($@, "enough\n", "is called off");
+    local $SIG{ALRM} = sub { $handled++; syswrite($writer, substr($whole, 200)); close($writer) };
+    POSIX::alarm(1);
+    while (my ($address) = $rows->next_row) { push(@found, $address // "-") }
+    is_deeply(\@found, ["10.0.0.1", "-", ("10.0.0.1") x 3], "and reads on, of which nothing is lost");
+    is($handled, 1, "behind the handler");
+};
+
+subtest "questions that read a pipe to its end hold signals back, and answer" => sub {
+    my $bytes = content($path);
+    for my $dies (0, 1) {
+        my ($handled, $child) = (0);
+        pipe(my $reader, my $writer) or die;
+        if (!($child = fork() // die)) {
+            close($reader);
+            for my $piece (unpack("(a100)*", $bytes)) { syswrite($writer, $piece); select(undef, undef, undef, 0.05) }
+            POSIX::_exit(0);
+        }
+        close($writer);
+        my $piped = Bytewright::Capture->open($reader);
+        local $SIG{ALRM} = sub { $handled++; die "enough\n" if $dies };
+        Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), 0.05);
+        my $found = eval { $piped->count_by("dst_port") };
+        my $error = $@;
+        is_deeply($found, $dies ? undef : { 53 => 1, 80 => 3, "" => 1 }, "counts");
+        is("$error$handled", $dies ? "enough\n1" : "1", "and the handler ran");
+        waitpid($child, 0);
+    }
+};
 
 subtest "Thrift calls come with what became of them" => sub {
     my $calls = Bytewright::Capture->open(calls_file());

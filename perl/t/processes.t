@@ -118,6 +118,16 @@ subtest "a forked child reads captures anew" => sub {
         info => sub { $capture->info->{packets} }, calls => sub { $left->($capture->calls) });
     is_deeply($found, { begun => "closed", anew => 3, info => 3, calls => 0 }, "and not the rows of its parent");
     is($left->($begun), 2, "who reads on");
+    open(my $handle, "<", $path) or die;
+    my $of_handle = Bytewright::Capture->open($handle);
+    is_deeply(outcomes(packets => sub { $left->($of_handle->packets("length")) }), { packets => 3 }, "a child may read a handle");
+    open($handle, "<", $path) or die;
+    $of_handle = Bytewright::Capture->open($handle);
+    $begun     = $of_handle->packets("length");
+    $begun->next_row;
+    is_deeply(outcomes(begun => sub { $left->($begun) }, anew => sub { $of_handle->info }), { begun => "closed", anew => "closed" },
+        "that its parent has not begun");
+    is($left->($begun), 2, "which reads on");
 };
 
 subtest "the end of a program frees everything, in whatever order" => sub {
@@ -131,6 +141,8 @@ subtest "the end of a program frees everything, in whatever order" => sub {
         our \$scan = \$table->scan; our \$snapshot = \$table->snapshot; our \$cursor = \$table->cursor; \$cursor->first;
         our \$txn = \$table->txn; \$table->put("lost", 1);
         our \$reader = Bytewright::Reader->open(\\"abc"); \$reader->u8;
+        our \$capture = Bytewright::Capture->open(\\pack("V v2 V4 V4 a14", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1, 1, 0, 14, 14, "")); \$capture->next;
+        our \$packets = Bytewright::Capture->open(\\*STDIN)->packets; our \$round = { packets => \$packets }; \$round->{self} = \$round;
         our \$rows = Bytewright::Reader->open(\\"abc")->records("C"); \$rows->next_row; our \$both = [\$rows, \$reader];
         print "done";
         PROGRAM

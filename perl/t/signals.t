@@ -47,6 +47,18 @@ my %WORK = (
         while (my @row = $rows->next_row) { $count++ }
         return $count;
     },
+    "packets of a handle" => sub {
+        open(my $handle, "<", $capture) or die "$capture: $!";
+        my $sum  = 0;
+        my $rows = Bytewright::Capture->open($handle)->packets("dst_port");
+        while (my ($ports) = $rows->next_columns) { $sum += $_ for @$ports }
+        return $sum;
+    },
+    "counts of a pipe" => sub {
+        open(my $pipe, "-|", "cat", $capture) or die "cat: $!";
+        my $found = Bytewright::Capture->open($pipe)->count_by("dst_port");
+        return scalar(keys(%$found));
+    },
     "calls of a capture" => sub {
         my $count = 0;
         my $rows  = Bytewright::Capture->open($capture)->calls;

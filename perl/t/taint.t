@@ -115,6 +115,13 @@ subtest "captures and readers" => sub {
     are_tainted("columns",   $open->()->packets("ts", "length")->next_columns);
     are_tainted("sums",      $open->()->sum(fields => ["length"])->next_row);
     are_tainted("a count",   $open->()->count_by("length"));
+    my $bytes = do { open(my $in, "<:raw", $path) or die; local $/; <$in> };
+    my $clean_bytes = pack("V v2 V4 V4", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1, 1, 2, 14, 14) . "\1" x 12 . "\x08\x00";
+    are_tainted("a packet of bytes from outside", Bytewright::Capture->open(\$bytes)->next);
+    are_clean("a packet of the program's bytes", Bytewright::Capture->open(\$clean_bytes)->packets("ts", "length")->next_row);
+    are_clean("a count of them", Bytewright::Capture->open(\$clean_bytes)->sum(fields => ["length"])->next_row);
+    open(my $in, "<:raw", $path) or die;
+    are_tainted("a packet of a handle", Bytewright::Capture->open($in)->packets("ts", "length")->next_row);
     my %readers = (
         path   => sub { Bytewright::Reader->open($path) },
         handle => sub { open(my $in, "<:raw", $path) or die; Bytewright::Reader->open($in) },

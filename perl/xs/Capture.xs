@@ -11,9 +11,27 @@ CODE:
     options.named = names_of(aTHX_ &ST(2), (size_t)items - 2);
     options.interrupted = signal_waits;
     options.interrupted_context = aTHX;
-    Newxz(capture, 1, Capture);
-    attach(aTHX_ self, &capture_kind, capture);
+    capture = capture_for(aTHX_ self);
     if (bw_capture_open(path, &options, &capture->capture, &error)) die_of(aTHX_ &error);
+
+void
+_open_input(self, given, ...)
+    SV *self
+    SV *given
+CODE:
+    bw_error error = BW_ERROR_INIT;
+    bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
+    Capture *capture;
+    Input *input;
+    options.named = names_of(aTHX_ &ST(2), (size_t)items - 2);
+    input = input_of(given);
+    options.interrupted = signal_waits_for_input;
+    options.interrupted_context = input;
+    capture = capture_for(aTHX_ self);
+    capture->is_tainted = input->is_tainted;
+    capture->given = input;
+    capture->input = SvREFCNT_inc(SvRV(given));
+    if (bw_capture_open_input(input->name, input->bring, input, &options, &capture->capture, &error)) die_of(aTHX_ &error);
 
 void
 _live(self, name, named_of_live, named)
@@ -32,8 +50,7 @@ CODE:
     options.interrupted = signal_waits;
     options.interrupted_context = aTHX;
     live.named = names_of_array(aTHX_ named_of_live);
-    Newxz(capture, 1, Capture);
-    attach(aTHX_ self, &capture_kind, capture);
+    capture = capture_for(aTHX_ self);
     if (bw_capture_open_live(interface_name, &live, &options, &capture->capture, &error)) die_of(aTHX_ &error);
 
 void
@@ -93,11 +110,13 @@ ALIAS:
 PPCODE:
     bw_error error = BW_ERROR_INIT;
     bw_rows *rows = NULL;
+    SV *source = self;
     const bw_names fields = names_of_array(aTHX_ names), options = names_of_array(aTHX_ named);
     bw_capture *capture = open_capture(aTHX_ self);
-    if (bw_capture_packets(&capture, 1, &fields, 0, &options, &rows, &error)) die_of(aTHX_ &error);
     /* Rows that the capture has itself would keep it for ever. */
-    PUSHs(rows_object(aTHX_ rows, NULL, ix ? NULL : self, TRUE));
+    if (ix) source = capture_of(self)->input ? sv_2mortal(newRV_inc(capture_of(self)->input)) : NULL;
+    if (bw_capture_packets(&capture, 1, &fields, 0, &options, &rows, &error)) die_of(aTHX_ &error);
+    PUSHs(rows_object(aTHX_ rows, NULL, source, capture_of(self)->is_tainted));
 
 void
 _summary(self, question, named)
@@ -110,7 +129,7 @@ PPCODE:
     const bw_names options = names_of_array(aTHX_ named);
     bw_capture *capture = open_capture(aTHX_ self);
     if (bw_ask(&capture, 1, question, &options, &rows, &error)) die_of(aTHX_ &error);
-    PUSHs(rows_object(aTHX_ rows, NULL, self, TRUE));
+    PUSHs(rows_of_capture(aTHX_ self, rows, NULL));
 
 void
 _flows(self, names, named)
@@ -125,7 +144,7 @@ PPCODE:
     bw_capture *capture = open_capture(aTHX_ self);
     options.named = names_of_array(aTHX_ named);
     if (bw_capture_flows(&capture, 1, &fields, &options, &rows, &error)) die_of(aTHX_ &error);
-    PUSHs(rows_object(aTHX_ rows, NULL, self, TRUE));
+    PUSHs(rows_of_capture(aTHX_ self, rows, NULL));
 
 void
 _calls(self, names, named)
@@ -138,7 +157,7 @@ PPCODE:
     const bw_names fields = names_of_array(aTHX_ names), options = names_of_array(aTHX_ named);
     bw_capture *capture = open_capture(aTHX_ self);
     if (bw_capture_calls(&capture, 1, &fields, NULL, &options, &rows, &error)) die_of(aTHX_ &error);
-    PUSHs(rows_object(aTHX_ rows, NULL, self, TRUE));
+    PUSHs(rows_of_capture(aTHX_ self, rows, NULL));
 
 UV
 _log_flows(self, path, format, named)
@@ -168,10 +187,12 @@ PPCODE:
     const bw_names options = names_of_array(aTHX_ named);
     bw_batch *batch = NULL;
     bw_status status;
+    hold_signals(aTHX_ self, TRUE);
     do status = bw_capture_count_by(open_capture(aTHX_ self), field, &options, &batch, &error);
     while (goes_on(aTHX_ status, &error));
+    hold_signals(aTHX_ self, FALSE);
     if (status) die_of(aTHX_ &error);
-    PUSHs(rows_object(aTHX_ NULL, batch, NULL, TRUE));
+    PUSHs(rows_of_capture(aTHX_ self, NULL, batch));
 
 void
 _sum(self, fields, named)
@@ -185,10 +206,12 @@ PPCODE:
     bw_status status;
     options.fields = names_of_array(aTHX_ fields);
     options.named = names_of_array(aTHX_ named);
+    hold_signals(aTHX_ self, TRUE);
     do status = bw_capture_sum(open_capture(aTHX_ self), &options, &batch, &error);
     while (goes_on(aTHX_ status, &error));
+    hold_signals(aTHX_ self, FALSE);
     if (status) die_of(aTHX_ &error);
-    PUSHs(rows_object(aTHX_ NULL, batch, NULL, TRUE));
+    PUSHs(rows_of_capture(aTHX_ self, NULL, batch));
 
 void
 _info(self)
@@ -197,7 +220,9 @@ PPCODE:
     bw_error error = BW_ERROR_INIT;
     bw_batch *batch = NULL;
     bw_status status;
+    hold_signals(aTHX_ self, TRUE);
     do status = bw_capture_info(open_capture(aTHX_ self), &batch, &error);
     while (goes_on(aTHX_ status, &error));
+    hold_signals(aTHX_ self, FALSE);
     if (status) die_of(aTHX_ &error);
-    PUSHs(rows_object(aTHX_ NULL, batch, NULL, TRUE));
+    PUSHs(rows_of_capture(aTHX_ self, NULL, batch));

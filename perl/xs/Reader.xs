@@ -21,31 +21,17 @@ CODE:
     if (bw_reader_set_interrupted(reader->reader, signal_waits, aTHX, &error)) die_of(aTHX_ &error);
 
 void
-_open_bytes(self, input, ...)
+_open_input(self, given, ...)
     SV *self
-    SV *input
+    SV *given
 CODE:
     bw_error error = BW_ERROR_INIT;
-    SV *plain_input = plain(input, "input");
-    const bw_slice slice = bytes(aTHX_ plain_input, FALSE, "input");
     Reader *reader = reader_of(self);
-    reader->is_tainted = TAINTING_get && SvTAINTED(plain_input);
-    reader->input = newSVpvn(slice.len ? (const char *)slice.data : "", slice.len);
     const bw_names named = names_of(aTHX_ &ST(2), (size_t)items - 2);
-    if (bw_reader_open_input_with("bytes", bring_bytes, reader, &named, &reader->reader, &error)) die_of(aTHX_ &error);
-
-void
-_open_handle(self, handle, descriptor, ...)
-    SV *self
-    SV *handle
-    int descriptor
-CODE:
-    bw_error error = BW_ERROR_INIT;
-    Reader *reader = reader_of(self);
-    reader->input = newSVsv(handle);
-    reader->descriptor = descriptor;
-    const bw_names named = names_of(aTHX_ &ST(3), (size_t)items - 3);
-    if (bw_reader_open_input_with("handle", bring_from_descriptor, reader, &named, &reader->reader, &error)) die_of(aTHX_ &error);
+    Input *input = input_of(given);
+    reader->is_tainted = input->is_tainted;
+    reader->input = SvREFCNT_inc(SvRV(given));
+    if (bw_reader_open_input_with(input->name, input->bring, input, &named, &reader->reader, &error)) die_of(aTHX_ &error);
 
 void
 close(self)

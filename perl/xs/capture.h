@@ -2,11 +2,15 @@
 
 typedef struct {
     bw_capture *capture; /* null when closed */
+    SV *input;           /* what the program gave instead of a path, or null */
+    Input *given;        /* the same */
+    bool is_tainted;     /* what it reads comes from outside */
 } Capture;
 
 static void free_capture(pTHX_ void *handle) {
-    PERL_UNUSED_CONTEXT;
-    bw_capture_close(((Capture *)handle)->capture, NULL);
+    Capture *capture = (Capture *)handle;
+    bw_capture_close(capture->capture, NULL);
+    SvREFCNT_dec(capture->input);
 }
 
 HANDLE_KIND(capture)
@@ -17,6 +21,27 @@ static bw_capture *open_capture(pTHX_ SV *self) {
     Capture *capture = capture_of(self);
     if (!capture->capture) die_with(aTHX_ "closed", "expected an open capture, found it closed");
     return capture->capture;
+}
+
+/* A new capture of an object, to be opened. */
+static Capture *capture_for(pTHX_ SV *self) {
+    Capture *capture;
+    Newxz(capture, 1, Capture);
+    capture->is_tainted = TRUE;
+    attach(aTHX_ self, &capture_kind, capture);
+    return capture;
+}
+
+/* Rows over a capture, which they keep open; or the one batch of an answer. */
+static SV *rows_of_capture(pTHX_ SV *self, bw_rows *rows, bw_batch *batch) {
+    return rows_object(aTHX_ rows, batch, rows ? self : NULL, capture_of(self)->is_tainted);
+}
+
+/* For a call that is made again from the beginning after the handler of a signal: where the program gave the input, which is gone by
+ * then, handlers wait. */
+static void hold_signals(pTHX_ SV *self, bool holds) {
+    Capture *capture = capture_of(self);
+    if (capture->given) capture->given->holds_signals = holds;
 }
 
 /* Files of flows under way. No program has such an object: it frees the file where a handler of a signal dies. */

@@ -2,9 +2,7 @@
 
 typedef struct {
     bw_reader *reader; /* null when closed, or when rows have taken it over */
-    SV *input;         /* bytes, or a handle that stays open; null for a path */
-    STRLEN given;      /* of the bytes, how many were brought */
-    int descriptor;    /* of the handle */
+    SV *input;         /* what the program gave instead of a path, or null */
     bool is_tainted;   /* what it reads comes from outside */
 } Reader;
 
@@ -22,22 +20,6 @@ static bw_reader *open_reader(pTHX_ SV *self) {
     Reader *reader = reader_of(self);
     if (!reader->reader) die_with(aTHX_ "closed", "expected an open reader, found it closed");
     return reader->reader;
-}
-
-/* Brings bytes that are in memory. No Perl code runs: the SV is a plain string that only this has. */
-static int64_t bring_bytes(void *context, uint8_t *data, size_t capacity) {
-    Reader *reader = (Reader *)context;
-    const STRLEN left = SvCUR(reader->input) - reader->given;
-    const STRLEN count = left < capacity ? left : capacity;
-    Copy(SvPVX_const(reader->input) + reader->given, (char *)data, count, char);
-    reader->given += count;
-    return (int64_t)count;
-}
-
-/* Brings what the descriptor of a handle has. A signal ends the call, so that its handler of Perl's runs. */
-static int64_t bring_from_descriptor(void *context, uint8_t *data, size_t capacity) {
-    const ssize_t count = read(((Reader *)context)->descriptor, data, capacity);
-    return count < 0 ? -(int64_t)errno : (int64_t)count;
 }
 
 /* The kinds of numbers in the names of methods, above the order and the length of their bytes. */

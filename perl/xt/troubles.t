@@ -685,10 +685,14 @@ sub content {
     our @ISA = ("Operation");
 
     sub run {
-        my $capture = Bytewright::Capture->open($CAPTURE, filter => "tcp or udp", inner => 1, jobs => 2);
-        my $first = $capture->next;
-        $capture->close;
-        return $first;
+        my @first;
+        open(my $handle, "<:raw", $CAPTURE) or die;
+        for my $input ($CAPTURE, $handle, \main::content($CAPTURE)) {
+            my $capture = Bytewright::Capture->open($input, filter => "tcp or udp", inner => 1, jobs => 2);
+            push(@first, $capture->next);
+            $capture->close;
+        }
+        return \@first;
     }
 
     sub itself {
@@ -716,7 +720,7 @@ sub content {
         my $rows = $self->{capture}->packets("src_ip", "length");
         my ($sum, $count, %seen) = (0, 0);
         while (my ($address, $length) = $rows->next_row) { $sum += $length; $seen{ $address // "" }++ }
-        my $packets = $self->{capture}->packets;
+        my $packets = Bytewright::Capture->open(\main::content($CAPTURE))->packets;
         while (my $packet = $packets->next) { $count++ }
         return [$sum, $count, \%seen, $rows->names];
     }
@@ -753,7 +757,8 @@ sub content {
         my $sums = $self->{capture}->sum(fields => ["length"], by => ["src_ip"], where => "length > 60");
         my @rows;
         while (my @row = $sums->next_row) { push(@rows, \@row) }
-        return [\@rows, [map { [$_->next_row] } $self->{capture}->endpoints(top => 1)], $self->{capture}->count_by("proto"), $self->{capture}->info->{packets}];
+        return [\@rows, [map { [$_->next_row] } $self->{capture}->endpoints(top => 1)], $self->{capture}->count_by("proto"), $self->{capture}->info->{packets},
+            Bytewright::Capture->open(\main::content($CAPTURE))->count_by("proto")];
     }
 }
 

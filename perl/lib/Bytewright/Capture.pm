@@ -6,8 +6,10 @@ use warnings;
 use Bytewright ();
 use Bytewright::Error;
 use parent qw(Bytewright::Handle Bytewright::Questions);
+use Bytewright::Input;
 use Bytewright::Named;
 use Bytewright::Path;
+use overload ();
 
 # Members that `info` has as text in JSON.
 my @NESTED = qw(interfaces link_types damage);
@@ -15,7 +17,13 @@ my @NESTED = qw(interfaces link_types damage);
 sub open {
     my ($class, $path, %options) = @_;
     my $self = bless {}, $class;
-    $self->_open(Bytewright::Path::of($path), Bytewright::Named::texts(%options));
+    my @named = Bytewright::Named::texts(%options);
+    # Files of File::Temp are handles, and have their paths as texts.
+    my $input = overload::Method($path, '""') ? undef : Bytewright::Input::of($path);
+    if   ($input) { $self->_open_input($input, @named) }
+    else          { $self->_open(Bytewright::Path::of($path), @named) }
+    # The core knows which file a path leads to, and not which one a handle has.
+    $self->{file} = join(" ", (stat($path))[0, 1]) if $input && ref($path) ne "SCALAR";
     return $self;
 }
 
@@ -59,7 +67,16 @@ sub flows {
     Bytewright::Error::_refuse("expected into and format together, found only " . (defined($into) ? "into" : "format"))
         if !defined($into) || !defined($format);
     Bytewright::Error::_refuse("expected no fields with format, which has its own, found fields") if defined($fields);
+    $self->_refuse_own($into);
     return $self->_log_flows(Bytewright::Path::to_write($into), $format, [Bytewright::Named::texts(%options)]);
+}
+
+# In the words of the core.
+sub _refuse_own {
+    my ($self, $into) = @_;
+    my @there = stat($into) or return;
+    return if -c _ || ($self->{file} // "") ne join(" ", @there[0, 1]);
+    Bytewright::Error::_refuse("$into: expected an output beside the inputs, found one of them; write to another name");
 }
 
 sub calls {
@@ -109,22 +126,32 @@ Bytewright::Capture - packets, flows, Thrift calls and counts of a packet captur
     while (my ($address, $length) = $packets->next_row) { ... }
     my $count = $capture->count_by("dst_port")->{80};
     my $slow = $capture->calls(where => "latency > 1e6");
+    my $piped = Bytewright::Capture->open(\*STDIN)->flows;
 
 =head1 DESCRIPTION
 
-A capture in pcap or pcapng, plain, gzip or zstd. Each question reads it anew. F<docs/names.md> lists the fields: times are
+A capture in pcap or pcapng, plain, gzip or zstd. Each question reads a file anew. F<docs/names.md> lists the fields: times are
 nanoseconds since 1970-01-01 00:00 UTC, durations microseconds, addresses text; a field that a packet does not have is undef.
 Damage dies with a L<Bytewright::Error> after all that is before it, unless C<damage> is C<keep>.
 
 L<Bytewright::Questions> has more methods, which add packets up to a table: C<endpoints> and others.
 
-Under C<-T>, all values are tainted.
+Under C<-T>, all values are tainted; those of bytes in memory, where these are.
 
 =head1 METHODS
 
 =head2 open
 
     Bytewright::Capture->open($path, %options)
+    Bytewright::Capture->open(\*STDIN, %options)
+    Bytewright::Capture->open(\$bytes, %options)
+
+A file, a handle of a file, a pipe or a socket, or bytes in memory. Of a handle the system's is read, from where that is: what Perl has
+read ahead of it is not seen. It stays open as long as the capture. An object whose text is a path, such as that of a L<File::Temp>, is
+taken for the path.
+
+A handle and bytes can be read once: a second question dies with an error of the kind C<closed>. While rows of a pipe are waited for,
+handlers of signals run, and may die; while C<count_by>, C<sum> and C<info> read one, handlers run at its end.
 
 The options are
 

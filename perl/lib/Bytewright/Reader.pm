@@ -5,31 +5,19 @@ use warnings;
 
 use Bytewright ();
 use parent "Bytewright::Handle";
-use Bytewright::Error;
+use Bytewright::Input;
 use Bytewright::Named;
 use Bytewright::Path;
 
 sub open {
-    my ($class, $input, %options) = @_;
+    my ($class, $path, %options) = @_;
     my $self = bless \my($reader), $class;
     $self->_attach;
     my @named = Bytewright::Named::texts(%options);
-    if    (ref($input) eq "SCALAR") { $self->_open_bytes($$input, @named) }
-    elsif (_is_handle($input))      { $self->_open_handle($input, _descriptor($input), @named) }
-    else                            { $self->_open_path(Bytewright::Path::of($input), @named) }
+    my $input = Bytewright::Input::of($path);
+    if   ($input) { $self->_open_input($input, @named) }
+    else          { $self->_open_path(Bytewright::Path::of($path), @named) }
     return $self;
-}
-
-sub _is_handle {
-    my ($input) = @_;
-    return ref(\$input) eq "GLOB" || ref($input) && (ref($input) eq "GLOB" || UNIVERSAL::isa($input, "IO::Handle"));
-}
-
-sub _descriptor {
-    my ($handle) = @_;
-    my $number = fileno($handle);
-    return $number if defined($number) && $number >= 0;
-    Bytewright::Error::_refuse("expected a handle with a file descriptor, found one without; give a reference to the bytes");
 }
 
 1;
