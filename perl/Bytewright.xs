@@ -19,6 +19,7 @@
 #include "xs/cache.h"
 #include "xs/rows.h"
 #include "xs/input.h"
+#include "xs/flow_store.h"
 #include "xs/capture.h"
 #include "xs/reader.h"
 
@@ -57,6 +58,8 @@ INCLUDE: xs/Cache.xs
 INCLUDE: xs/Input.xs
 
 INCLUDE: xs/Capture.xs
+
+INCLUDE: xs/FlowStore.xs
 
 INCLUDE: xs/Rows.xs
 

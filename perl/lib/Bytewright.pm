@@ -19,6 +19,7 @@ require Bytewright::Cache;
 require Bytewright::Cursor;
 require Bytewright::Snapshot;
 require Bytewright::Capture;
+require Bytewright::FlowStore;
 require Bytewright::Rows;
 require Bytewright::Reader;
 
@@ -72,6 +73,10 @@ results that are gone after a while, or when there are too many, in memory or in
 
 packet captures, in rows of L<Bytewright::Rows>
 
+=item L<Bytewright::FlowStore>
+
+flows of many captures, added up in one file
+
 =item L<Bytewright::Reader>
 
 other binary files, by values and records
@@ -114,6 +119,10 @@ makes new ones.
 
 C<packets>, C<flows>, C<calls>, C<count_by>, C<sum> and C<info> read it anew. Rows that were begun before the fork are the parent's:
 they die. Of a handle, one of the two only may begin to read.
+
+=item a store of flows
+
+C<flows> and C<count> read it. Rows that were begun before the fork are the parent's: they die.
 
 =item a reader
 

@@ -404,6 +404,7 @@ subtest "packets of an interface come until it is stopped" => sub {
     is_deeply([$rows->next_row], [], "a handler stops it while it waits");
     is_deeply($live->live_counts, { captured => 1, dropped => 0, dropped_by_interface => 0 });
     is(scalar($capture->live_counts), undef, "a file has no such counts");
+    ok(!eval { $live->flows(into => Kinds::path(".bwt")); 1 } && $@ =~ /^expected a capture that ends/, "its flows are not merged: $@");
     ok(!eval { Bytewright::Capture->live("no such"); 1 } && $@ =~ /there are /, "an interface that there is not: $@");
 };
 
@@ -429,9 +430,8 @@ subtest "flows are written as another program has them" => sub {
         return $@->kind . ": " . $@->message;
     };
     like($told->(into => $into, format => "zek"), qr/^argument: .*did you mean zeek\?/);
-    is($told->(into => $into), "argument: expected into and format together, found only into");
-    is($told->(format => "zeek"), "argument: expected into and format together, found only format");
-    like($told->(into => $into, format => "zeek", fields => ["bytes"]), qr/expected no fields with format/);
+    is($told->(format => "zeek"), "argument: expected the file of the flows as into, found only their format");
+    like($told->(into => $into, format => "zeek", fields => ["bytes"]), qr/expected no fields with into, found fields: a format has its own/);
     like($told->(into => $into, format => "zeek", forced => 1), qr/did you mean force\?/);
     like($told->(into => $path, format => "zeek"), qr/found a packet capture/);
     like($told->(into => $path, format => "zeek", force => 1), qr/found one of them/, "an input never is replaced");

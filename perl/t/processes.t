@@ -131,7 +131,7 @@ subtest "a forked child reads captures anew" => sub {
 };
 
 subtest "the end of a program frees everything, in whatever order" => sub {
-    my $file = Kinds::path(".bwt");
+    my ($file, $stored) = (Kinds::path(".bwt"), Kinds::path(".bwt"));
     my ($printed, $status) = program(<<~"PROGRAM");
         our \$table = Bytewright::TreeTable->new(file => "$file");
         our \$cycle = { table => \$table }; \$cycle->{self} = \$cycle;
@@ -143,6 +143,8 @@ subtest "the end of a program frees everything, in whatever order" => sub {
         our \$reader = Bytewright::Reader->open(\\"abc"); \$reader->u8;
         our \$capture = Bytewright::Capture->open(\\pack("V v2 V4 V4 a14", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1, 1, 0, 14, 14, "")); \$capture->next;
         our \$packets = Bytewright::Capture->open(\\*STDIN)->packets; our \$round = { packets => \$packets }; \$round->{self} = \$round;
+        Bytewright::Capture->open(\\pack("V v2 V4 V4 a14", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1, 1, 0, 14, 14, ""))->flows(into => "$stored");
+        our \$store = Bytewright::FlowStore->open("$stored"); our \$stored = \$store->flows; \$stored->next;
         our \$rows = Bytewright::Reader->open(\\"abc")->records("C"); \$rows->next_row; our \$both = [\$rows, \$reader];
         print "done";
         PROGRAM

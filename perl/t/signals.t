@@ -59,6 +59,14 @@ my %WORK = (
         my $found = Bytewright::Capture->open($pipe)->count_by("dst_port");
         return scalar(keys(%$found));
     },
+    "flows that are merged, and their store" => sub {
+        my $into  = Kinds::path(".bwt");
+        my $merge = Bytewright::Capture->open($capture)->flows(into => $into);
+        my $rows  = Bytewright::FlowStore->open($into)->flows(fields => ["packets"]);
+        my $sum   = 0;
+        while (my ($packets) = $rows->next_row) { $sum += $packets }
+        return "$merge->{flows} $sum";
+    },
     "calls of a capture" => sub {
         my $count = 0;
         my $rows  = Bytewright::Capture->open($capture)->calls;

@@ -122,6 +122,13 @@ subtest "captures and readers" => sub {
     are_clean("a count of them", Bytewright::Capture->open(\$clean_bytes)->sum(fields => ["length"])->next_row);
     open(my $in, "<:raw", $path) or die;
     are_tainted("a packet of a handle", Bytewright::Capture->open($in)->packets("ts", "length")->next_row);
+    my $udp = pack("V v2 V4 V4", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1, 1, 2, 42, 42)
+        . pack("x12 n C2 n3 C2 n N2 n4", 0x0800, 0x45, 0, 28, 0, 0, 64, 17, 0, 1, 2, 3, 4, 8, 0);
+    my $into = path(".bwt");
+    my $merging = Bytewright::Capture->open(\$udp);
+    ok(!eval { $merging->flows(into => $into . $empty); 1 } && $@ =~ /Insecure dependency/, "a store at a tainted path is not written");
+    is($merging->flows(into => $into)->{flows}, 1, "at a clean one it is");
+    are_tainted("a flow of a store", Bytewright::FlowStore->open($into . $empty)->flows(fields => ["src_ip", "bytes"])->next_row);
     my %readers = (
         path   => sub { Bytewright::Reader->open($path) },
         handle => sub { open(my $in, "<:raw", $path) or die; Bytewright::Reader->open($in) },

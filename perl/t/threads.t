@@ -12,8 +12,12 @@ BEGIN {
 
 use threads;
 
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
 use Bytewright;
 use Bytewright::ADB;
+use Kinds;
 
 my $table = tie(my %hash, "Bytewright::HashTable");
 $hash{a} = 1;
@@ -25,6 +29,9 @@ my %made = (snapshot => $tree->snapshot, scan => $tree->scan, cursor => $tree->c
 my $txn  = $tree->txn;
 my $reader = Bytewright::Reader->open(\"\1\2\3\4");
 my $rows   = Bytewright::Reader->open(\"\5\6")->records("C");
+my $into    = Kinds::path(".bwt");
+Bytewright::Capture->open(\pack("V v2 V4 V4 a14", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1, 1, 0, 14, 14, ""))->flows(into => $into);
+my $store   = Bytewright::FlowStore->open($into);
 my $capture = Bytewright::Capture->open(\pack("V v2 V4", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1));
 
 sub kind_of { my ($work) = @_; return eval { $work->(); 1 } ? "worked" : ref($@) ? $@->kind . ": " . $@->message : $@ }
@@ -36,12 +43,12 @@ for my $round (1 .. 3) {
         return (
             kind_of(sub { $table->get("a") }), kind_of(sub { $hash{a} }), kind_of(sub { $adb->get("a") }),
             kind_of(sub { $made{snapshot}->get("b") }), kind_of(sub { $made{scan}->next }), kind_of(sub { $made{cursor}->first }), kind_of(sub { $txn->commit }),
-            kind_of(sub { $reader->u8 }), kind_of(sub { $rows->next_row }), kind_of(sub { $capture->next }),
+            kind_of(sub { $reader->u8 }), kind_of(sub { $rows->next_row }), kind_of(sub { $capture->next }), kind_of(sub { $store->count }),
             $own->get("mine"),
         );
     })->join;
     is(pop(@told), 3, "a thread has tables of its own");
-    like($_, qr/^closed: expected the thread that made the (?:table|snapshot|scan|cursor|transaction|reader|list of rows|capture), found another one: make one here$/,
+    like($_, qr/^closed: expected the thread that made the (?:table|snapshot|scan|cursor|transaction|reader|list of rows|capture|store of flows), found another one: make one here$/,
         "and not those of its parent") for @told;
 }
 is($hash{a}, 1, "which has them still");
@@ -51,5 +58,6 @@ is(scalar($made{snapshot}->count), 1);
 is($reader->u32be, 0x01020304, "and nothing was read");
 is_deeply([$rows->next_columns], [[5, 6]]);
 is($capture->next, undef);
+is($store->count, 0);
 
 done_testing();

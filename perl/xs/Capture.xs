@@ -8,10 +8,12 @@ CODE:
     bw_error error = BW_ERROR_INIT;
     bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
     Capture *capture;
+    struct stat found;
     options.named = names_of(aTHX_ &ST(2), (size_t)items - 2);
     options.interrupted = signal_waits;
     options.interrupted_context = aTHX;
     capture = capture_for(aTHX_ self);
+    capture->is_file = !stat(path, &found) && S_ISREG(found.st_mode);
     if (bw_capture_open(path, &options, &capture->capture, &error)) die_of(aTHX_ &error);
 
 void
@@ -25,11 +27,10 @@ CODE:
     Input *input;
     options.named = names_of(aTHX_ &ST(2), (size_t)items - 2);
     input = input_of(given);
-    options.interrupted = signal_waits_for_input;
-    options.interrupted_context = input;
+    options.interrupted = signal_waits;
+    options.interrupted_context = aTHX;
     capture = capture_for(aTHX_ self);
     capture->is_tainted = input->is_tainted;
-    capture->given = input;
     capture->input = SvREFCNT_inc(SvRV(given));
     if (bw_capture_open_input(input->name, input->bring, input, &options, &capture->capture, &error)) die_of(aTHX_ &error);
 
@@ -51,6 +52,7 @@ CODE:
     options.interrupted_context = aTHX;
     live.named = names_of_array(aTHX_ named_of_live);
     capture = capture_for(aTHX_ self);
+    capture->is_live = TRUE;
     if (bw_capture_open_live(interface_name, &live, &options, &capture->capture, &error)) die_of(aTHX_ &error);
 
 void
@@ -159,6 +161,27 @@ PPCODE:
     if (bw_capture_calls(&capture, 1, &fields, NULL, &options, &rows, &error)) die_of(aTHX_ &error);
     PUSHs(rows_of_capture(aTHX_ self, rows, NULL));
 
+void
+_merge_flows(self, store, named)
+    SV *self
+    SV *store
+    AV *named
+PPCODE:
+    bw_error error = BW_ERROR_INIT;
+    bw_flow_options options = BW_FLOW_OPTIONS_INIT;
+    bw_batch *batch = NULL;
+    bw_status status;
+    bw_flow_store *into;
+    options.named = names_of_array(aTHX_ named);
+    if (capture_of(self)->is_live)
+        die_with(aTHX_ "argument", "expected a capture that ends, to merge its flows, found an interface; write them with a format");
+    /* No program has the store, which could close it. */
+    into = open_flow_store(aTHX_ store);
+    /* A second time, the capture may have been counted by the first one, and the answer would tell that nothing was added. */
+    ANSWER_WHOLE(status, capture, TRUE, bw_capture_merge_flows(capture, into, &options, &batch, &error));
+    if (status) die_of(aTHX_ &error);
+    PUSHs(rows_of_capture(aTHX_ self, NULL, batch));
+
 UV
 _log_flows(self, path, format, named)
     SV *self
@@ -187,10 +210,7 @@ PPCODE:
     const bw_names options = names_of_array(aTHX_ named);
     bw_batch *batch = NULL;
     bw_status status;
-    hold_signals(aTHX_ self, TRUE);
-    do status = bw_capture_count_by(open_capture(aTHX_ self), field, &options, &batch, &error);
-    while (goes_on(aTHX_ status, &error));
-    hold_signals(aTHX_ self, FALSE);
+    ANSWER_WHOLE(status, capture, IS_READ_ONCE(self), bw_capture_count_by(capture, field, &options, &batch, &error));
     if (status) die_of(aTHX_ &error);
     PUSHs(rows_of_capture(aTHX_ self, NULL, batch));
 
@@ -206,10 +226,7 @@ PPCODE:
     bw_status status;
     options.fields = names_of_array(aTHX_ fields);
     options.named = names_of_array(aTHX_ named);
-    hold_signals(aTHX_ self, TRUE);
-    do status = bw_capture_sum(open_capture(aTHX_ self), &options, &batch, &error);
-    while (goes_on(aTHX_ status, &error));
-    hold_signals(aTHX_ self, FALSE);
+    ANSWER_WHOLE(status, capture, IS_READ_ONCE(self), bw_capture_sum(capture, &options, &batch, &error));
     if (status) die_of(aTHX_ &error);
     PUSHs(rows_of_capture(aTHX_ self, NULL, batch));
 
@@ -220,9 +237,6 @@ PPCODE:
     bw_error error = BW_ERROR_INIT;
     bw_batch *batch = NULL;
     bw_status status;
-    hold_signals(aTHX_ self, TRUE);
-    do status = bw_capture_info(open_capture(aTHX_ self), &batch, &error);
-    while (goes_on(aTHX_ status, &error));
-    hold_signals(aTHX_ self, FALSE);
+    ANSWER_WHOLE(status, capture, IS_READ_ONCE(self), bw_capture_info(capture, &batch, &error));
     if (status) die_of(aTHX_ &error);
     PUSHs(rows_of_capture(aTHX_ self, NULL, batch));

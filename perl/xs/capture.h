@@ -3,8 +3,9 @@
 typedef struct {
     bw_capture *capture; /* null when closed */
     SV *input;           /* what the program gave instead of a path, or null */
-    Input *given;        /* the same */
     bool is_tainted;     /* what it reads comes from outside */
+    bool is_file;        /* it can be read again from the beginning */
+    bool is_live;        /* it is an interface */
 } Capture;
 
 static void free_capture(pTHX_ void *handle) {
@@ -37,12 +38,22 @@ static SV *rows_of_capture(pTHX_ SV *self, bw_rows *rows, bw_batch *batch) {
     return rows_object(aTHX_ rows, batch, rows ? self : NULL, capture_of(self)->is_tainted);
 }
 
-/* For a call that is made again from the beginning after the handler of a signal: where the program gave the input, which is gone by
- * then, handlers wait. */
-static void hold_signals(pTHX_ SV *self, bool holds) {
-    Capture *capture = capture_of(self);
-    if (capture->given) capture->given->holds_signals = holds;
-}
+/* Makes a call that answers a question over a whole capture. Where the handler of a signal has run, it begins anew, with a file: the
+ * second time signals wait, or a call that takes longer than they come apart would never end. With `holds` they wait at once. */
+#define ANSWER_WHOLE(status, capture, holds, call) STMT_START {        \
+    bool are_held = (holds), is_again;                                 \
+    do {                                                               \
+        bw_capture *capture = open_capture(aTHX_ self);                \
+        signals_are_held = are_held;                                   \
+        (status) = (call);                                             \
+        signals_are_held = FALSE;                                      \
+        is_again = goes_on(aTHX_ (status), &error);                    \
+        are_held = are_held || capture_of(self)->is_file;              \
+    } while (is_again);                                                \
+} STMT_END
+
+/* Input that the program gave is gone by the second time. */
+#define IS_READ_ONCE(self) (capture_of(self)->input != NULL)
 
 /* Files of flows under way. No program has such an object: it frees the file where a handler of a signal dies. */
 

@@ -7,8 +7,7 @@ typedef struct {
     int descriptor;   /* of the handle */
     const char *name; /* what errors call it */
     bw_read bring;
-    bool holds_signals; /* their handlers wait until a call has ended that could not be made again */
-    bool is_tainted;    /* what it brings comes from outside */
+    bool is_tainted; /* what it brings comes from outside */
 } Input;
 
 static void free_input(pTHX_ void *handle) { SvREFCNT_dec(((Input *)handle)->source); }
@@ -32,12 +31,6 @@ static int64_t bring_from_descriptor(void *context, uint8_t *data, size_t capaci
     const Input *input = (const Input *)context;
     ssize_t count;
     do count = read(input->descriptor, data, capacity);
-    while (count < 0 && errno == EINTR && input->holds_signals);
+    while (count < 0 && errno == EINTR && signals_are_held);
     return count < 0 ? -(int64_t)errno : (int64_t)count;
-}
-
-/* Returns true if a signal came whose handler is to run before more is read. */
-static bool signal_waits_for_input(void *context) {
-    dTHX;
-    return !((const Input *)context)->holds_signals && signal_waits(aTHX);
 }

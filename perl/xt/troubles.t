@@ -789,6 +789,84 @@ sub content {
 }
 
 {
+    package MergeFlowsIntoAStore;
+    our @ISA = ("Operation");
+
+    sub files { return ("m.bwt") }
+    sub set_up { my ($self) = @_; $self->{process} = $$; return }
+
+    sub run {
+        my ($self) = @_;
+        my $merge = $self->merged($CAPTURE);
+        my $store = Bytewright::FlowStore->open($self->path("m.bwt"));
+        my @found = ($merge->{packets}, $store->count);
+        $store->close;
+        return \@found;
+    }
+
+    # While another one writes, the file is locked. A forked child does not wait for its parent, which waits for the child.
+    sub merged {
+        my ($self, $input) = @_;
+        my $end = time() + $SECONDS_MAX;
+        while (1) {
+            my ($merge, $capture) = (undef, Bytewright::Capture->open($input));
+            my $kind = main::kind_of(sub { $merge = $capture->flows(into => $self->path("m.bwt")) }) // return $merge;
+            die $@ if $kind ne "lock" || $self->{process} != $$ || time() > $end;
+        }
+    }
+
+    sub grow {
+        my ($self) = @_;
+        my $head = pack("V v2 V4", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1);
+        for my $number (1 .. 10_000) {
+            my @frames = map { pack("x12 n C2 n3 C2 n N2 n4", 0x0800, 0x45, 0, 28, 0, 0, 64, 17, 0, $number, 2, $_, 4, 8, 0) } 1 .. 500;
+            my $bytes = join("", $head, map { pack("V4", $number, 0, length($_), length($_)) . $_ } @frames);
+            Bytewright::Capture->open(\$bytes)->flows(into => $self->path("m.bwt"));
+        }
+        return;
+    }
+
+    sub itself {
+        my ($self) = @_;
+        $self->merged($CAPTURE);
+        my $own = $self->path("m.bwt");
+        main::expect_kind("format", sub { Bytewright::Capture->open($own)->flows(into => $own) });
+        open(my $handle, "<:raw", $own) or die;
+        main::expect_kind("argument", sub { Bytewright::Capture->open($handle)->flows(into => $own) });
+        return;
+    }
+}
+
+{
+    package WalkAStoreOfFlows;
+    our @ISA = ("MergeFlowsIntoAStore");
+
+    sub set_up {
+        my ($self) = @_;
+        $self->SUPER::set_up;
+        $self->merged($CAPTURE);
+        $self->{store} = Bytewright::FlowStore->open($self->path("m.bwt"));
+        return;
+    }
+
+    sub end { my ($self) = @_; $self->{store}->close for 1 .. 2; return }
+
+    sub run {
+        my ($self) = @_;
+        my ($flows, @rows) = ($self->{store}->flows(fields => ["src_ip", "bytes"]));
+        while (my @row = $flows->next_row) { push(@rows, \@row) }
+        return [\@rows, $self->{store}->count];
+    }
+
+    sub itself {
+        my ($self) = @_;
+        my $flows = $self->{store}->flows;
+        main::expect_kind("closed", sub { while ($flows->next) { $self->end } });
+        return;
+    }
+}
+
+{
     package WriteWhatWasReadToAFile;
     our @ISA = ("Captures");
 
@@ -888,14 +966,14 @@ my %OPERATIONS = (
     "read a capture as columns"            => "ReadACaptureAsColumns",
     "sum up a capture"                     => "SumUpACapture",
     "walk the flows or calls of a capture" => "WalkTheFlowsOrCallsOfACapture",
+    "merge flows into a store"             => "MergeFlowsIntoAStore",
+    "walk a store of flows"                => "WalkAStoreOfFlows",
     "write what was read to a file"        => "WriteWhatWasReadToAFile",
     "read values from a stream"            => "ReadValuesFromAStream",
 );
 # Operations that Perl does not offer, and why.
 my %NOT_OFFERED = (
     "run a transaction of a store"   => "stores hold objects of Ruby's",
-    "merge flows into a store"       => "Perl has no stores of flows",
-    "walk a store of flows"          => "Perl has no stores of flows",
     "write packets to a capture"     => "Perl has no writers",
     "write values to a stream"       => "Perl has no writers",
     "read a Thrift message"          => "Perl has no Thrift",
@@ -1144,6 +1222,8 @@ my %METHODS = (
     "read a capture as columns"            => [qw(Rows->next_columns)],
     "sum up a capture"                     => [qw(Capture->sum Capture->count_by Capture->info Questions->endpoints Questions->index Questions->services)],
     "walk the flows or calls of a capture" => [qw(Capture->flows Capture->calls)],
+    "merge flows into a store"             => [qw(Capture->flows)],
+    "walk a store of flows"                => [map { "FlowStore->$_" } qw(open flows count close)],
     "write what was read to a file"        => [qw(Capture->flows)],
     "read values from a stream"            => [
         "Reader->NUMBER", map { "Reader->$_" } qw(open close read seek skip eof unpack records),

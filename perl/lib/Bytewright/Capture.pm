@@ -5,13 +5,14 @@ use warnings;
 
 use Bytewright ();
 use Bytewright::Error;
+use Bytewright::FlowStore;
 use parent qw(Bytewright::Handle Bytewright::Questions);
 use Bytewright::Input;
 use Bytewright::Named;
 use Bytewright::Path;
 use overload ();
 
-# Members that `info` has as text in JSON.
+# Members that `info`, and what tells of a merge, have as text in JSON.
 my @NESTED = qw(interfaces link_types damage);
 
 sub open {
@@ -63,12 +64,17 @@ sub frame {
 sub flows {
     my ($self, %options) = @_;
     my ($fields, $into, $format) = delete(@options{qw(fields into format)});
-    return $self->_flows($fields // [], [Bytewright::Named::texts(%options)]) if !defined($into) && !defined($format);
-    Bytewright::Error::_refuse("expected into and format together, found only " . (defined($into) ? "into" : "format"))
-        if !defined($into) || !defined($format);
-    Bytewright::Error::_refuse("expected no fields with format, which has its own, found fields") if defined($fields);
+    my $named = [Bytewright::Named::texts(%options)];
+    return $self->_flows($fields // [], $named) if !defined($into) && !defined($format);
+    Bytewright::Error::_refuse("expected the file of the flows as into, found only their format") if !defined($into);
+    my $what = defined($format) ? "a format has its own" : "a store has its own";
+    Bytewright::Error::_refuse("expected no fields with into, found fields: $what") if defined($fields);
     $self->_refuse_own($into);
-    return $self->_log_flows(Bytewright::Path::to_write($into), $format, [Bytewright::Named::texts(%options)]);
+    return $self->_log_flows(Bytewright::Path::to_write($into), $format, $named) if defined($format);
+    my $store = Bytewright::FlowStore::_to_merge($into);
+    my $merge = _decoded($self->_merge_flows($store, $named)->next);
+    $store->close;
+    return $merge;
 }
 
 # In the words of the core.
@@ -100,11 +106,15 @@ sub sum {
 
 sub info {
     my ($self) = @_;
-    my $info = $self->_info->next;
+    return _decoded($self->_info->next);
+}
+
+sub _decoded {
+    my ($row) = @_;
     # Not loaded with the module: that takes longer than all else of it together.
     require JSON::PP;
-    defined($info->{$_}) and $info->{$_} = JSON::PP->new->decode($info->{$_}) for @NESTED;
-    return $info;
+    defined($row->{$_}) and $row->{$_} = JSON::PP->new->decode($row->{$_}) for @NESTED;
+    return $row;
 }
 
 1;
@@ -151,7 +161,8 @@ read ahead of it is not seen. It stays open as long as the capture. An object wh
 taken for the path.
 
 A handle and bytes can be read once: a second question dies with an error of the kind C<closed>. While rows of a pipe are waited for,
-handlers of signals run, and may die; while C<count_by>, C<sum> and C<info> read one, handlers run at its end.
+handlers of signals run, and may die; while C<count_by>, C<sum> and C<info> read one, handlers run at its end. So they do while flows
+are merged.
 
 The options are
 
@@ -335,6 +346,14 @@ A condition on flows, in the words of the command's --where; others are left out
 =back
 
 =for generated end
+
+    my $merge = $capture->flows(into => "week.bwt");
+
+With C<into>, the flows are merged into that table file, in one transaction, and added to those that it has: L<Bytewright::FlowStore>
+reads it. A capture that was counted before, by whatever name, is not counted again. Answers a reference to a hash: C<added>, C<packets>,
+C<packets_without_flow>, C<flows>, C<new_flows>, C<counted_as> (the name that it was counted by before), C<content_id>, C<file>, and
+C<damage>, up to which the capture was read. While somebody else writes the file, it dies with an error of the kind C<lock>; so it does
+of an interface, with C<argument>. The options are those above but C<where> and C<features>.
 
     my $count = $capture->flows(into => "conn.log", format => "zeek");
 

@@ -29,7 +29,7 @@ Bytewright::Rows - packets, flows or calls, one after another or in columns
 
 =head1 DESCRIPTION
 
-Made by C<packets>, C<flows> and C<calls> of a L<Bytewright::Capture>. A bounded part of the rows is in memory at a time.
+Made by C<packets>, C<flows> and C<calls> of a L<Bytewright::Capture>, and by C<flows> of a L<Bytewright::FlowStore>. A bounded part of the rows is in memory at a time.
 
 =head1 METHODS
 
