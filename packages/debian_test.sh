@@ -46,6 +46,6 @@ mmdebstrap --quiet --variant=buildd --format=null --include=lintian,man-db,pkgco
   --customize-hook='chroot "$1" sh -x /trial/job >"$1/trial/log" 2>&1 || { tail -60 "$1/trial/log" >&2; exit 1; }' \
   --customize-hook="sync-out /trial $job.out" \
   "$release" - "deb http://deb.debian.org/debian $release main" "deb-src http://deb.debian.org/debian $release main" >/dev/null
-mv "$job.out"/*.deb "$out"
+cp "$job.out"/*.deb "$out"
 rm -rf "$job.out"
 echo "packages: the source package builds on $release, and what it makes installs and works" >&2
