@@ -165,7 +165,7 @@ sub pipe_of {
     return $reader;
 }
 
-# The same capture from all there is to read from but a path.
+# Returns the capture from all there is to read from but a path.
 sub inputs_of {
     my ($file) = @_;
     my $bytes = content($file);

@@ -163,7 +163,7 @@ sub run_capture {
         ok(-e "$path.bwi", "an index");
         return run_from($path, $case);
     }
-    # What is in a file, behind a handle and in memory is the same.
+    # A file, a handle and bytes in memory give equal answers.
     my $bytes = cut($path, $case->{cut} // 0);
     open(my $handle, "<:raw", $path) or die "$path: $!";
     run_from($_, $case) for \$bytes, $case->{cut} ? () : ($path, $handle);

@@ -263,7 +263,7 @@ mod tests {
         count: u64,
     }
 
-    /// The same after two fields were added.
+    /// `First` after two fields were added.
     #[repr(C)]
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct Grown {

@@ -453,7 +453,7 @@ pub unsafe extern "C" fn bw_writer_write(
 }
 
 /// Writes what is gathered, and goes to a place from which on the next bytes are written, `offset` bytes from a `bw_whence`.
-/// Where it appends, they go to the end all the same. `BW_STATUS_IO` with `ESPIPE` where the bytes go to a function or to a
+/// They go to the end all the same where it appends. `BW_STATUS_IO` with `ESPIPE` where the bytes go to a function or to a
 /// pipe, and with `EINVAL` where the place is before the beginning.
 ///
 /// # Safety
