@@ -481,6 +481,10 @@ typedef struct bw_cache bw_cache;
 
 /**
  * A capture. It can be read any number of times, also side by side; what comes from the program, once.
+ *
+ * `bw_capture_info`, `bw_capture_count_by`, `bw_capture_sum` and `bw_capture_merge_flows` read all of it. One that was
+ * interrupted, or whose `bw_read` failed, goes on when it is made again with equal arguments. Another call that reads the
+ * capture gives it up, and begins as it would without it: of what comes from the program, with `BW_STATUS_CLOSED`.
  */
 typedef struct bw_capture bw_capture;
 
@@ -2049,6 +2053,10 @@ enum bw_status bw_flow_store_open_read_only(const char *path, struct bw_flow_sto
  * `packets`, `flows`, `new_flows`, `damage` and others that its schema names. A capture that was merged before adds
  * nothing, and one that is damaged counts up to its damage. The flows are on disk when this returns. `options` may be
  * null. Free the batch with `bw_batch_free`.
+ *
+ * A call that was interrupted has the table locked until it is made again, which returns what became of the whole capture,
+ * or given up: as by another call that reads the capture, and by any call with the store. Given up before its end, it adds
+ * nothing, also of an interface.
  */
 enum bw_status bw_capture_merge_flows(const struct bw_capture *capture,
                                       struct bw_flow_store *store,

@@ -17,6 +17,7 @@
 
 static const char *WEB = "samples/web.pcap.gz";
 static const char *VLAN = "samples/vlan.pcapng";
+static const char *TUNNELS = "samples/tunnels.pcap";
 
 static bw_capture *opened(const char *path, const bw_capture_options *options) {
   bw_error error = BW_ERROR_INIT;
@@ -626,6 +627,240 @@ static void a_file_of_flows_goes_on_after_an_interrupt_or_is_given_up(const char
   bw_error_clear(&error);
 }
 
+/* Brings a file in pieces, and is interrupted before every third of them, as by a signal. */
+struct stuttering {
+  FILE *file;
+  int calls;
+};
+
+static int64_t read_stuttering(void *context, uint8_t *data, size_t capacity) {
+  struct stuttering *input = (struct stuttering *)context;
+  if (++input->calls % 3 == 0) return -EINTR;
+  return (int64_t)fread(data, 1, capacity < 4096 ? capacity : 4096, input->file);
+}
+
+static bw_capture *opened_stuttering(struct stuttering *input, const char *path) {
+  bw_error error = BW_ERROR_INIT;
+  bw_capture *capture = NULL;
+  input->file = fopen(path, "rb"), input->calls = 0;
+  EXPECT(input->file);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open_input("a stuttering input", read_stuttering, input, NULL, &capture, &error));
+  return capture;
+}
+
+static bool always(void *context) { return ++*(int *)context > 0; }
+
+/* Calls that return a batch about a capture. */
+enum question { INFO, COUNTS, COUNTS_OF_LONG, SUMS, SUMS_OF_LONG, MERGE, QUESTIONS };
+
+static bw_status asked(enum question question, bw_capture *capture, bw_flow_store *store, bw_batch **batch, bw_error *error) {
+  const char *by[] = {"proto"}, *fields[] = {"length"}, *of_long[] = {"where=length > 200"};
+  bw_sum_options sums = BW_SUM_OPTIONS_INIT;
+  bw_names named = BW_NAMES_INIT;
+  named.names = of_long, named.count = 1;
+  sums.by.names = by, sums.by.count = 1;
+  sums.fields.names = fields, sums.fields.count = 1;
+  switch (question) {
+    case INFO: return bw_capture_info(capture, batch, error);
+    case COUNTS: return bw_capture_count_by(capture, "proto", NULL, batch, error);
+    case COUNTS_OF_LONG: return bw_capture_count_by(capture, "proto", &named, batch, error);
+    case SUMS_OF_LONG:
+      sums.named = named;
+      return bw_capture_sum(capture, &sums, batch, error);
+    case SUMS: return bw_capture_sum(capture, &sums, batch, error);
+    default: return bw_capture_merge_flows(capture, store, NULL, batch, error);
+  }
+}
+
+/* Makes a call until it is not interrupted any more; the number of packets in its answer, and in `rounds` that of interrupts. */
+static uint64_t packets_asked(enum question question, bw_capture *capture, bw_flow_store *store, int *rounds) {
+  bw_error error = BW_ERROR_INIT;
+  bw_batch *batch = NULL;
+  bw_value value;
+  bw_status status;
+  size_t place, row;
+  uint64_t packets = 0;
+  *rounds = 0;
+  while ((status = asked(question, capture, store, &batch, &error)) == BW_STATUS_IO) {
+    EXPECT(error.os_error == EINTR && ++*rounds < 1000);
+  }
+  EXPECT_STATUS(BW_STATUS_OK, status);
+  EXPECT_STATUS(BW_STATUS_OK, bw_schema_find(bw_batch_schema(batch), "packets", &place, &error));
+  for (row = 0; row < bw_batch_rows(batch); row++) {
+    EXPECT_STATUS(BW_STATUS_OK, bw_batch_value(batch, row, place, &value, &error));
+    packets += value.data.unsigned_number;
+  }
+  if (question == MERGE) EXPECT(value_of(batch, "added").data.is_true);
+  bw_batch_free(batch);
+  bw_error_clear(&error);
+  return packets;
+}
+
+static bw_flow_store *store_at(const char *folder, const char *name) {
+  bw_error error = BW_ERROR_INIT;
+  bw_flow_store *store = NULL;
+  char path[512];
+  snprintf(path, sizeof path, "%s/%s.bwt", folder, name);
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_open(path, &store, &error));
+  return store;
+}
+
+static uint64_t closed_store(bw_flow_store *store) {
+  bw_error error = BW_ERROR_INIT;
+  uint64_t len = 0;
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_len(store, &len, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_close(store, &error));
+  return len;
+}
+
+/* Makes a call once, which is interrupted. */
+static void interrupted(enum question question, bw_capture *capture, bw_flow_store *store) {
+  bw_error error = BW_ERROR_INIT;
+  bw_batch *batch = NULL;
+  EXPECT_STATUS(BW_STATUS_IO, asked(question, capture, store, &batch, &error));
+  EXPECT(error.os_error == EINTR);
+  bw_error_clear(&error);
+}
+
+/* A pipe with the beginning of a capture, which a call waits for the rest of. */
+static bw_capture *opened_pipe(int ends[2], const bw_capture_options *options) {
+  static uint8_t bytes[4096];
+  FILE *file = fopen("samples/tunnels.pcap", "rb");
+  char path[32];
+  EXPECT(pipe(ends) == 0 && file && fread(bytes, 1, sizeof bytes, file) == sizeof bytes);
+  EXPECT(write(ends[1], bytes, sizeof bytes) == (ssize_t)sizeof bytes && fclose(file) == 0);
+  snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+  return opened(path, options);
+}
+
+static void a_call_over_a_whole_capture_goes_on_after_an_interrupt(const char *folder) {
+  enum { FILE_ITSELF, PIPE, INPUT, FORMS };
+  bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
+  int question, form, questions = 0, rounds;
+  options.interrupted = always, options.interrupted_context = &questions;
+  for (question = 0; question < QUESTIONS; question++) {
+    uint64_t packets[FORMS], flows[FORMS];
+    for (form = 0; form < FORMS; form++) {
+      static uint8_t bytes[4096];
+      FILE *file = fopen(TUNNELS, "rb");
+      struct stuttering input;
+      bw_flow_store *store;
+      bw_capture *capture;
+      char name[32];
+      int ends[2];
+      size_t length;
+      snprintf(name, sizeof name, "goes_on_%d_%d", question, form);
+      store = store_at(folder, name);
+      if (form == FILE_ITSELF) {
+        capture = opened(TUNNELS, NULL);
+      } else if (form == INPUT) {
+        capture = opened_stuttering(&input, TUNNELS);
+      } else {
+        capture = opened_pipe(ends, &options);
+        interrupted((enum question)question, capture, store);
+        interrupted((enum question)question, capture, store);
+        EXPECT(file && fseek(file, sizeof bytes, SEEK_SET) == 0);
+        while ((length = fread(bytes, 1, sizeof bytes, file)) > 0) EXPECT(write(ends[1], bytes, length) == (ssize_t)length);
+        close(ends[1]);
+      }
+      packets[form] = packets_asked((enum question)question, capture, store, &rounds);
+      EXPECT(packets[form] > 0 && packets[form] == packets[0]);
+      EXPECT(form == FILE_ITSELF ? rounds == 0 : form == PIPE || rounds > 5);
+      flows[form] = closed_store(store);
+      EXPECT(flows[form] == flows[0] && (flows[form] > 0) == (question == MERGE));
+      closed(capture);
+      if (form == PIPE) close(ends[0]);
+      if (form == INPUT) fclose(input.file);
+      fclose(file);
+    }
+  }
+}
+
+static void another_call_gives_up_one_that_was_interrupted(const char *folder) {
+  bw_error error = BW_ERROR_INIT;
+  bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
+  bw_batch *batch = NULL;
+  bw_capture *capture, *other = opened(TUNNELS, NULL);
+  bw_flow_store *store, *same;
+  bw_rows *rows = NULL;
+  struct stuttering input;
+  uint64_t len = 0;
+  int ends[2], question, closes_store_first, questions = 0;
+  options.interrupted = always, options.interrupted_context = &questions;
+  for (question = 0; question < QUESTIONS; question++) {
+    char name[32];
+    snprintf(name, sizeof name, "given_up_%d", question);
+    store = store_at(folder, name);
+    /* What can be read once is gone, with the usual error, for the call that was interrupted as well. */
+    capture = opened_stuttering(&input, TUNNELS);
+    interrupted((enum question)question, capture, store);
+    EXPECT_STATUS(BW_STATUS_CLOSED, asked((enum question)((question + 1) % QUESTIONS), capture, store, &batch, &error));
+    EXPECT_STATUS(BW_STATUS_CLOSED, asked((enum question)question, capture, store, &batch, &error));
+    closed(capture);
+    fclose(input.file);
+    capture = opened_stuttering(&input, TUNNELS);
+    interrupted((enum question)question, capture, store);
+    EXPECT_STATUS(BW_STATUS_OK, bw_capture_packets(&capture, 1, NULL, 0, NULL, &rows, &error));
+    EXPECT_STATUS(BW_STATUS_CLOSED, bw_rows_next(rows, &batch, &error));
+    bw_rows_free(rows);
+    EXPECT_STATUS(BW_STATUS_CLOSED, asked((enum question)question, capture, store, &batch, &error));
+    closed(capture);
+    fclose(input.file);
+    /* Closing ends it, whichever handle is the first. */
+    for (closes_store_first = 0; closes_store_first < 2; closes_store_first++) {
+      if (!store) store = store_at(folder, name);
+      capture = opened_pipe(ends, &options);
+      interrupted((enum question)question, capture, store);
+      if (closes_store_first) closed_store(store);
+      closed(capture);
+      if (!closes_store_first) closed_store(store);
+      store = NULL;
+      close(ends[0]), close(ends[1]);
+    }
+  }
+
+  /* A merge that is given up adds nothing, and leaves its store to others at once. Rows that were begun before it go on. */
+  store = store_at(folder, "given_up");
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_merge_flows(other, store, NULL, &batch, &error));
+  bw_batch_free(batch);
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_len(store, &len, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_flows(store, NULL, &rows, &error));
+  capture = opened_pipe(ends, &options);
+  interrupted(MERGE, capture, store);
+  EXPECT(count_of(rows) == len && len > 0);
+  closed(other);
+  other = opened(VLAN, NULL);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_merge_flows(other, store, NULL, &batch, &error));
+  EXPECT(value_of(batch, "added").data.is_true);
+  bw_batch_free(batch);
+  closed(capture), closed(other);
+  close(ends[0]), close(ends[1]);
+  capture = opened_pipe(ends, &options);
+  interrupted(MERGE, capture, store);
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_close(store, &error));
+  same = store_at(folder, "given_up");
+  EXPECT(closed_store(same) > len);
+  closed(capture);
+  close(ends[0]), close(ends[1]);
+  bw_error_clear(&error);
+}
+
+static void a_call_that_has_failed_begins_anew(const char *folder) {
+  bw_error error = BW_ERROR_INIT;
+  bw_batch *batch = NULL;
+  bw_capture *capture;
+  char path[512];
+  int rounds;
+  snprintf(path, sizeof path, "%s/growing.pcap", folder);
+  cut(TUNNELS, path, 3);
+  capture = opened(path, NULL);
+  EXPECT_STATUS(BW_STATUS_TRUNCATED, bw_capture_count_by(capture, "proto", NULL, &batch, &error));
+  cut(TUNNELS, path, 0);
+  EXPECT(packets_asked(COUNTS, capture, NULL, &rounds) > 0);
+  closed(capture);
+  bw_error_clear(&error);
+}
+
 static void calls_are_those_of_the_service_where_there_is_an_idl(void) {
   const char *names[] = {"method", "outcome", "latency"};
   bw_error error = BW_ERROR_INIT;
@@ -975,6 +1210,28 @@ static void flows_of_an_interface_are_kept_however_reading_it_ends(const char *f
   bw_error_clear(&error);
 }
 
+static void a_count_of_an_interface_goes_on_until_it_is_stopped(void) {
+  bw_error error = BW_ERROR_INIT;
+  bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
+  struct ending ending;
+  char filter[40];
+  int rounds;
+  ending.fd = bound_socket(&ending.to), ending.stops = false;
+  snprintf(filter, sizeof filter, "udp dst port %d", ntohs(ending.to.sin_port));
+  options.filter = filter;
+  options.interrupted = end_after_a_packet, options.interrupted_context = &ending;
+  if (bw_capture_open_live("lo", NULL, &options, &ending.capture, &error) == BW_STATUS_OK) {
+    interrupted(COUNTS, ending.capture, NULL);
+    EXPECT_STATUS(BW_STATUS_OK, bw_capture_stop(ending.capture, &error));
+    EXPECT(packets_asked(COUNTS, ending.capture, NULL, &rounds) > 0);
+    closed(ending.capture);
+  } else {
+    fprintf(stderr, "c: gap: nothing was captured: %s\n", error.message);
+  }
+  close(ending.fd);
+  bw_error_clear(&error);
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) return 2;
   packets_counts_and_info_agree();
@@ -993,6 +1250,10 @@ int main(int argc, char **argv) {
   flows_of_captures_are_written_as_another_program_has_them(argv[1]);
   a_file_of_flows_goes_on_after_an_interrupt_or_is_given_up(argv[1]);
   flows_of_an_interface_are_kept_however_reading_it_ends(argv[1]);
+  a_call_over_a_whole_capture_goes_on_after_an_interrupt(argv[1]);
+  another_call_gives_up_one_that_was_interrupted(argv[1]);
+  a_call_that_has_failed_begins_anew(argv[1]);
+  a_count_of_an_interface_goes_on_until_it_is_stopped();
   calls_are_those_of_the_service_where_there_is_an_idl();
   calls_of_a_service_have_their_arguments_and_results();
   counts_and_calls_are_of_what_meets_a_condition();

@@ -225,6 +225,72 @@ static void a_capture_that_its_own_source_closes_is_read_to_its_end(void) {
   fclose(own.file);
 }
 
+static struct closing {
+  bw_capture *capture;
+  bw_flow_store *store;
+} closing;
+
+/* Has the call end, without the store that it merges into. */
+static int64_t close_own_store(void *context, uint8_t *data, size_t capacity) {
+  bw_error error = BW_ERROR_INIT;
+  bw_batch *batch = NULL;
+  EXPECT(context == &closing && data && capacity > 0);
+  EXPECT_STATUS(BW_STATUS_CLOSED, bw_capture_info(closing.capture, &batch, &error));
+  if (closing.store) EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_close(closing.store, &error));
+  closing.store = NULL;
+  bw_error_clear(&error);
+  return -EINTR;
+}
+
+static void a_merge_whose_own_source_closes_its_store_ends_for_good(const char *folder) {
+  bw_error error = BW_ERROR_INIT;
+  bw_batch *batch = NULL;
+  bw_flow_store *again = NULL;
+  char path[4096];
+  snprintf(path, sizeof path, "%s/closing.bwt", folder);
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_open(path, &closing.store, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open_input("own", close_own_store, &closing, NULL, &closing.capture, &error));
+  EXPECT_STATUS(BW_STATUS_IO, bw_capture_merge_flows(closing.capture, closing.store, NULL, &batch, &error));
+  EXPECT(error.os_error == EINTR && !closing.store);
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_open(path, &again, &error));
+  EXPECT_STATUS(BW_STATUS_CLOSED, bw_capture_merge_flows(closing.capture, again, NULL, &batch, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_close(again, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(closing.capture, &error));
+  bw_error_clear(&error);
+}
+
+/* Asks the store that its own call merges into, and is interrupted after the beginning of a capture. */
+static int64_t ask_own_store(void *context, uint8_t *data, size_t capacity) {
+  bw_error error = BW_ERROR_INIT;
+  uint64_t len = 1;
+  FILE *file = (FILE *)context;
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_len(closing.store, &len, &error));
+  EXPECT(len == 0);
+  return ftell(file) > 10000 ? -EINTR : (int64_t)fread(data, 1, capacity < 4096 ? capacity : 4096, file);
+}
+
+static void a_merge_whose_own_source_asks_its_store_leaves_it_to_others(const char *folder) {
+  bw_error error = BW_ERROR_INIT;
+  bw_batch *batch = NULL;
+  bw_capture *other = NULL;
+  char path[4096];
+  FILE *file = fopen("samples/tunnels.pcap", "rb");
+  EXPECT(file);
+  snprintf(path, sizeof path, "%s/asked.bwt", folder);
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_open(path, &closing.store, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open_input("own", ask_own_store, file, NULL, &closing.capture, &error));
+  EXPECT_STATUS(BW_STATUS_IO, bw_capture_merge_flows(closing.capture, closing.store, NULL, &batch, &error));
+  EXPECT(error.os_error == EINTR);
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open(WEB, NULL, &other, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_merge_flows(other, closing.store, NULL, &batch, &error));
+  bw_batch_free(batch);
+  EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_close(closing.store, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(closing.capture, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(other, &error));
+  fclose(file);
+  bw_error_clear(&error);
+}
+
 static void use_own_table(void *context, size_t place, const bw_slice *value) {
   bw_table *table = (bw_table *)context;
   bw_error error = BW_ERROR_INIT;
@@ -272,6 +338,8 @@ int main(int count, char **arguments) {
   an_error_serves_a_call_and_the_calls_of_its_function();
   a_reader_that_its_own_source_reads_is_refused();
   a_capture_that_its_own_source_closes_is_read_to_its_end();
+  a_merge_whose_own_source_closes_its_store_ends_for_good(arguments[1]);
+  a_merge_whose_own_source_asks_its_store_leaves_it_to_others(arguments[1]);
   a_table_that_shows_a_value_is_read_but_not_changed_meanwhile(NULL, BW_TABLE_KIND_HASH);
   a_table_that_shows_a_value_is_read_but_not_changed_meanwhile(NULL, BW_TABLE_KIND_TREE);
   a_table_that_shows_a_value_is_read_but_not_changed_meanwhile(arguments[1], BW_TABLE_KIND_HASH);

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use bytewright::ask::{CountOptions, Question};
 use bytewright::batch::Batch;
-use bytewright::host::{self, Item, Pass};
+use bytewright::flow::FlowOptions;
+use bytewright::host::{self, FlowTableFile, Item, Pass};
 use bytewright::input::{CaptureOptions, DamagePolicy};
 use bytewright::options::NamedOptions;
 use bytewright::packet::Field;
@@ -21,6 +22,7 @@ use crate::in_use::{self, InUse};
 use crate::named;
 use crate::sized_struct::{self, sized_struct};
 use crate::text::{self, bw_names, text, text_or_none};
+use crate::under_way::{Begun, CallEnd, TellingHost, UnderWay};
 
 /// Treatment of a damaged capture. What is no capture is an error in any case.
 #[repr(C)]
@@ -87,6 +89,11 @@ impl bw_capture_options {
     }
 }
 
+/// Words of a question, as [`Call`] has them.
+pub(crate) fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
+}
+
 fn jobs(count: u32) -> usize {
     match count {
         0 => std::thread::available_parallelism().map_or(1, NonZero::get),
@@ -102,25 +109,85 @@ fn damage(number: u32) -> Result<DamagePolicy> {
 }
 
 /// A capture. It can be read any number of times, also side by side; what comes from the program, once.
+///
+/// `bw_capture_info`, `bw_capture_count_by`, `bw_capture_sum` and `bw_capture_merge_flows` read all of it. One that was
+/// interrupted, or whose `bw_read` failed, goes on when it is made again with equal arguments. Another call that reads the
+/// capture gives it up, and begins as it would without it: of what comes from the program, with `BW_STATUS_CLOSED`.
 pub struct bw_capture {
     pub(crate) capture: Arc<host::Capture>,
     pub(crate) host: CallerHost,
     pub(crate) filter: Option<String>,
+    /// The call for a batch that a function of the program ended.
+    pub(crate) under_way: Arc<UnderWay<Call>>,
+}
+
+/// A call that returns one batch about a capture, with all that its answer depends on.
+pub(crate) enum Call {
+    /// A question by its name, with the words that say what is asked.
+    Question(&'static str, Vec<Vec<String>>),
+    /// A merge of the flows into a store.
+    Merge(Arc<FlowTableFile>, FlowOptions),
+}
+
+impl Call {
+    fn is_same_as(&self, other: &Call) -> bool {
+        match (self, other) {
+            (Call::Question(name, words), Call::Question(other, others)) => {
+                name == other && words == others
+            }
+            (Call::Merge(store, limits), Call::Merge(other, others)) => {
+                Arc::ptr_eq(store, other) && limits == others
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns true if it can be made again.
+    fn is_possible(&self) -> bool {
+        match self {
+            Call::Question(..) => true,
+            Call::Merge(store, _) => !store.is_closed(),
+        }
+    }
 }
 
 impl bw_capture {
-    /// The batch that `to_batch` makes of the one result of a pass.
-    pub(crate) fn batch_of(&self, pass: Result<Pass>) -> Result<Batch> {
-        let (pass, _in_use) = (pass?, InUse::mark_shared(self));
-        let result = pass.next(&self.host);
-        if result.is_err() {
-            // Who has the error may close the store that was merged into, and open its file again at once. It is the one
-            // that counts.
-            let _ = pass.close(&self.host);
+    /// The batch of the one result of a pass: of that which a function of the program ended the same call of, or of one that
+    /// `begin` begins.
+    pub(crate) fn batch_of(
+        &self,
+        call: Call,
+        begin: impl FnOnce(&host::Capture) -> Result<Pass>,
+    ) -> Result<Batch> {
+        let begun = match self.under_way.take() {
+            Some(begun) if begun.is_here() && begun.call.is_same_as(&call) => begun,
+            other => {
+                other.into_iter().for_each(Begun::give_up);
+                Begun::new(call, begin(&self.capture)?)
+            }
+        };
+        let _in_use = InUse::mark_shared(self);
+        match begun.pass.next(&TellingHost(&self.host)) {
+            Ok(item) => item
+                .and_then(Item::into_batch)
+                .ok_or_else(|| Error::internal("a pass without its result")),
+            Err(CallEnd::OfProgram(error)) if begun.call.is_possible() => {
+                self.under_way.keep(begun);
+                Err(error)
+            }
+            Err(CallEnd::OfProgram(error) | CallEnd::OfPass(error)) => {
+                // Who has the error may close the store that was merged into, and open its file again at once. It is the
+                // one that counts.
+                let _ = begun.pass.close(&self.host);
+                Err(error)
+            }
         }
-        result?
-            .and_then(Item::into_batch)
-            .ok_or_else(|| Error::internal("a pass without its result"))
+    }
+
+    /// Ends a call that a function of the program ended, because something else reads the capture from now on: both would take
+    /// from one pipe.
+    pub(crate) fn give_up_under_way(&self) {
+        self.under_way.give_up_if(|_| true);
     }
 
     /// Does the work of a call that hands a capture to C, which `open` opens; it may add to what the caller's functions do.
@@ -136,7 +203,8 @@ impl bw_capture {
             let (options, mut host) = options?;
             let filter = options.filter.clone();
             let capture = Arc::new(open(options, &mut host)?);
-            out.write(handle(bw_capture { capture, host, filter }));
+            let under_way = Arc::default();
+            out.write(handle(bw_capture { capture, host, filter, under_way }));
             Ok(bw_status::Ok)
         })
     }
@@ -270,7 +338,10 @@ pub unsafe extern "C" fn bw_capture_info(
     out: *mut *mut bw_batch,
     error: *mut bw_error,
 ) -> bw_status {
-    let work = |capture: &bw_capture| capture.batch_of(capture.capture.ask(Question::Info));
+    let work = |capture: &bw_capture| {
+        let call = Call::Question("info", Vec::new());
+        capture.batch_of(call, |capture| capture.ask(Question::Info))
+    };
     // SAFETY: the caller's promises about `out` and `error`.
     unsafe { bw_capture::hand_out_batch(capture, out, error, work) }
 }
@@ -291,12 +362,17 @@ pub unsafe extern "C" fn bw_capture_count_by(
 ) -> bw_status {
     let work = |capture: &bw_capture| {
         // SAFETY: the caller's promise about `field`.
-        let place = Field::SCHEMA.place_of(unsafe { text(field, "a field") }?)?;
+        let field = unsafe { text(field, "a field") }?;
+        let place = Field::SCHEMA.place_of(field)?;
         let mut options = CountOptions::default();
         // SAFETY: the caller's promise about `named`, which is not used while functions of the program run.
-        unsafe { named::fill(&mut options, &[CountOptions::OPTIONS], named.as_ref()) }?;
+        let named = unsafe {
+            named::fill(&mut options, &[CountOptions::OPTIONS], named.as_ref())?;
+            bw_names::texts(named.as_ref())?
+        };
+        let call = Call::Question("counts", vec![vec![field.to_owned()], owned(&named)]);
         let question = Question::Counts(Field::ALL[place], options);
-        capture.batch_of(capture.capture.ask(question))
+        capture.batch_of(call, |capture| capture.ask(question))
     };
     // SAFETY: the caller's promises about `out` and `error`.
     unsafe { bw_capture::hand_out_batch(capture, out, error, work) }

@@ -69,6 +69,7 @@ unsafe fn options_of(named: Option<&bw_names>) -> Result<(CutOptions, OutputOpti
 }
 
 fn cut(capture: &bw_capture, path: &Path, options: CutOptions, force: bool) -> Result<CutTotals> {
+    capture.give_up_under_way();
     let pass = capture.capture.cut(path.to_owned(), options, force)?;
     let _in_use = InUse::mark_shared(capture);
     let result = pass.next(&capture.host);

@@ -1,12 +1,11 @@
 //! Flows of captures in a file of another program.
 
-use std::cell::RefCell;
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use bytewright::flow::FlowFormat;
-use bytewright::host::{self, OpenFlowLog, Pass};
+use bytewright::host::{self, OpenFlowLog};
 use bytewright::{Error, ErrorKind, Result, panics};
 
 use crate::buffer::{free, given, handle, held};
@@ -15,18 +14,13 @@ use crate::error::{bw_error, bw_status, guard};
 use crate::in_use::{self, InUse, RunsProgram};
 use crate::rows::bw_flow_options;
 use crate::text::{self, text};
+use crate::under_way::{Begun, UnderWay};
 
 /// A file of flows in the words of another program, under way over one or more captures. One thread at a time may use it.
 pub struct bw_flow_log {
     log: OpenFlowLog,
     /// The capture in whose reading a call failed, as by an interrupt.
-    under_way: RefCell<Option<CaptureUnderWay>>,
-}
-
-/// A capture that is read, and the pass over it.
-struct CaptureUnderWay {
-    capture: Arc<host::Capture>,
-    pass: Pass,
+    under_way: UnderWay<Arc<host::Capture>>,
 }
 
 impl RunsProgram for bw_flow_log {}
@@ -35,10 +29,10 @@ impl bw_flow_log {
     /// Reads a capture to its end, from where a call was that failed.
     fn read(&self, capture: &bw_capture) -> Result<()> {
         let under_way = match self.under_way.take() {
-            Some(under_way) if Arc::ptr_eq(&under_way.capture, &capture.capture) => under_way,
+            Some(under_way) if Arc::ptr_eq(&under_way.call, &capture.capture) => under_way,
             Some(other) => {
-                let expected = other.capture.name().to_owned();
-                self.under_way.replace(Some(other));
+                let expected = other.call.name().to_owned();
+                self.under_way.keep(other);
                 let found = capture.capture.name();
                 let message = format!(
                     "expected the capture that is not read to its end, {expected}, found {found}"
@@ -46,14 +40,15 @@ impl bw_flow_log {
                 return Err(Error::new(ErrorKind::Argument, message));
             }
             None => {
+                capture.give_up_under_way();
                 let pass = capture.capture.log_flows(&self.log)?;
-                CaptureUnderWay { capture: Arc::clone(&capture.capture), pass }
+                Begun::new(Arc::clone(&capture.capture), pass)
             }
         };
         let _capture_in_use = InUse::mark_shared(capture);
         let read = under_way.pass.next(&capture.host).map(drop);
         if read.is_err() {
-            self.under_way.replace(Some(under_way));
+            self.under_way.keep(under_way);
         }
         read
     }
@@ -61,7 +56,7 @@ impl bw_flow_log {
     /// Ends the reading of a capture in which a call failed.
     fn end_reading(&self) {
         if let Some(under_way) = self.under_way.take() {
-            let _ = under_way.pass.close(&host::Blocking);
+            under_way.give_up();
             self.log.give_up_unread();
         }
     }
@@ -97,7 +92,7 @@ pub unsafe extern "C" fn bw_flow_log_create(
         let out = given(out, "a place for the file of flows")?;
         let (format, (question, output)) = (FlowFormat::by_name(format?)?, options?);
         let log = OpenFlowLog::create(path?, format, question, output.force)?;
-        out.write(handle(bw_flow_log { log, under_way: RefCell::default() }));
+        out.write(handle(bw_flow_log { log, under_way: UnderWay::default() }));
         Ok(bw_status::Ok)
     })
 }

@@ -3,26 +3,56 @@
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use bytewright::ask::{FlowQuestion, Question};
 use bytewright::batch::RowOrigin;
 use bytewright::flow::FlowField;
+use bytewright::forks::ProcessLock;
 use bytewright::host::{Blocking, FlowTableFile};
 use bytewright::{Result, panics};
 
 use crate::batch::bw_batch;
 use crate::buffer::{given, handle, held, take_back};
-use crate::capture::bw_capture;
+use crate::capture::{Call, bw_capture};
 use crate::error::{bw_error, bw_status, guard};
 use crate::rows::{Reading, bw_flow_options, bw_rows};
 use crate::schema::fields_named;
 use crate::text::{self, bw_names};
+use crate::under_way::UnderWay;
 
 /// A table file with the flows of many captures. Each capture is in it wholly or not at all, and once. One thread at a time
 /// may use it.
 pub struct bw_flow_store {
     store: Arc<FlowTableFile>,
+    /// The capture that was merged last, which may have that call under way still.
+    merged_last: ProcessLock<Weak<UnderWay<Call>>>,
+}
+
+impl bw_flow_store {
+    /// Notes a capture that is merged now; the merge of another one that is under way is given up.
+    fn note_merge(&self, merged: &Arc<UnderWay<Call>>) {
+        let last = std::mem::replace(&mut *self.merged_last.lock(), Arc::downgrade(merged));
+        if let Some(last) = last.upgrade().filter(|last| !Arc::ptr_eq(last, merged)) {
+            self.give_up(&last);
+        }
+    }
+
+    /// Gives up a merge that is under way: it keeps the table locked.
+    fn give_up_merge(&self) {
+        // It stays noted: where the merge itself runs this call, it may be interrupted later.
+        let last = self.merged_last.lock().upgrade();
+        if let Some(last) = last {
+            self.give_up(&last);
+        }
+    }
+
+    fn give_up(&self, last: &UnderWay<Call>) {
+        last.give_up_if(|call| match call {
+            Call::Merge(store, _) => Arc::ptr_eq(store, &self.store),
+            Call::Question(..) => false,
+        });
+    }
 }
 
 fn opened(
@@ -34,7 +64,8 @@ fn opened(
     panics::catch_all();
     guard(error, || {
         let out = given(out, "a place for the store")?;
-        out.write(handle(bw_flow_store { store: Arc::new(open(path?)?) }));
+        let store = Arc::new(open(path?)?);
+        out.write(handle(bw_flow_store { store, merged_last: ProcessLock::default() }));
         Ok(bw_status::Ok)
     })
 }
@@ -76,6 +107,10 @@ pub unsafe extern "C" fn bw_flow_store_open_read_only(
 /// nothing, and one that is damaged counts up to its damage. The flows are on disk when this returns. `options` may be
 /// null. Free the batch with `bw_batch_free`.
 ///
+/// A call that was interrupted has the table locked until it is made again, which returns what became of the whole capture,
+/// or given up: as by another call that reads the capture, and by any call with the store. Given up before its end, it adds
+/// nothing, also of an interface.
+///
 /// # Safety
 /// `store` is a handle; `options` is initialized and has texts, `out` is a place, and `error` is null or an error.
 #[unsafe(no_mangle)]
@@ -91,7 +126,10 @@ pub unsafe extern "C" fn bw_capture_merge_flows(
         let (store, options) = unsafe { (store.as_ref(), bw_flow_options::of_core(options)) };
         let store = held(store, "a store")?;
         let limits = options?.merged()?;
-        capture.batch_of(capture.capture.merge_flows(&store.store, limits))
+        store.note_merge(&capture.under_way);
+        let store = Arc::clone(&store.store);
+        let call = Call::Merge(Arc::clone(&store), limits);
+        capture.batch_of(call, |capture| capture.merge_flows(&store, limits))
     };
     // SAFETY: the caller's promises about `out` and `error`.
     unsafe { bw_capture::hand_out_batch(capture, out, error, work) }
@@ -105,7 +143,9 @@ pub extern "C" fn bw_flow_store_len(
     error: Option<&mut bw_error>,
 ) -> bw_status {
     guard(error, || {
-        let count = given(store, "a store")?.store.len()?;
+        let store = given(store, "a store")?;
+        store.give_up_merge();
+        let count = store.store.len()?;
         given(len, "a place for the length")?.write(count);
         Ok(bw_status::Ok)
     })
@@ -127,7 +167,9 @@ pub unsafe extern "C" fn bw_flow_store_flows(
     let fields = unsafe { bw_names::texts(fields) };
     guard(error, || {
         let out = given(out, "a place for the rows")?;
-        let store = &given(store, "a store")?.store;
+        let store = given(store, "a store")?;
+        store.give_up_merge();
+        let store = &store.store;
         let names = fields?;
         let fields = fields_named(&FlowField::SCHEMA, FlowField::ALL, &names, FlowField::DEFAULT)?;
         let question = Question::Flows(fields, FlowQuestion::default());
@@ -151,6 +193,7 @@ pub unsafe extern "C" fn bw_flow_store_close(
     let store = unsafe { take_back(store, "a store") };
     guard(error, || {
         if let Some(store) = store? {
+            store.give_up_merge();
             store.store.close(&Blocking)?;
         }
         Ok(bw_status::Ok)

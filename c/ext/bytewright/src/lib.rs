@@ -77,6 +77,7 @@ pub mod table;
 pub mod text;
 pub mod thrift;
 pub mod transaction;
+mod under_way;
 pub mod upkeep;
 pub mod value;
 pub mod version;

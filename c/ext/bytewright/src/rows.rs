@@ -185,6 +185,7 @@ pub(crate) unsafe fn begin(
     for place in 0..count {
         // SAFETY: the caller's promise; no call changes a capture.
         let capture = held(unsafe { (*captures.add(place)).as_ref() }, "a capture")?;
+        capture.give_up_under_way();
         origin.sources.push(capture.capture.name().to_owned());
         origin.filter = origin.filter.or_else(|| capture.filter.clone());
         sources.push(CaptureSource::Open(Arc::clone(&capture.capture)));

@@ -9,7 +9,7 @@ use bytewright::packet::Field;
 use bytewright::query::{Condition, GroupBy};
 
 use crate::batch::bw_batch;
-use crate::capture::bw_capture;
+use crate::capture::{Call, bw_capture, owned};
 use crate::error::{bw_error, bw_status};
 use crate::named;
 use crate::sized_struct::{self, sized_struct};
@@ -41,20 +41,24 @@ sized_struct!(bw_sum_options { by, fields, every, top, r#where, named } + {});
 impl bw_sum_options {
     /// # Safety
     /// `options` is initialized and has texts.
-    unsafe fn of_core(options: *const bw_sum_options) -> Result<Question> {
+    unsafe fn of_core(options: *const bw_sum_options) -> Result<(Call, Question)> {
         let mut found = SumOptions::default();
         // SAFETY: the caller's promise.
         let Some(options) = unsafe { sized_struct::copied(options) }? else {
-            return found.question::<&str>(&[]);
+            return Ok((Call::Question("sums", Vec::new()), found.question::<&str>(&[])?));
         };
         // SAFETY: the caller's promise.
-        let (by, fields, condition) = unsafe {
+        let (by, fields, condition, named) = unsafe {
             (
                 bw_names::texts(Some(&options.by))?,
                 bw_names::texts(Some(&options.fields))?,
                 text_or_none(options.r#where, "a condition")?,
+                bw_names::texts(Some(&options.named))?,
             )
         };
+        let numbers = vec![options.every.to_bits().to_string(), options.top.to_string()];
+        let condition_words = condition.map(str::to_owned).into_iter().collect();
+        let words = vec![owned(&by), owned(&fields), numbers, condition_words, owned(&named)];
         found.by = by.into_iter().map(str::to_owned).collect();
         found.every =
             (options.every != 0.0).then(|| GroupBy::interval_ns(options.every)).transpose()?;
@@ -62,7 +66,7 @@ impl bw_sum_options {
         found.condition = condition.map(|text| Condition::new(text, &Field::SCHEMA)).transpose()?;
         // SAFETY: the caller's promise.
         unsafe { named::fill(&mut found, &[SumOptions::OPTIONS], Some(&options.named)) }?;
-        found.question(&fields)
+        Ok((Call::Question("sums", words), found.question(&fields)?))
     }
 }
 
@@ -81,8 +85,8 @@ pub unsafe extern "C" fn bw_capture_sum(
 ) -> bw_status {
     let work = |capture: &bw_capture| {
         // SAFETY: the caller's promise about `options`, which are not used while functions of the program run.
-        let sums = unsafe { bw_sum_options::of_core(options) }?;
-        capture.batch_of(capture.capture.ask(sums))
+        let (call, sums) = unsafe { bw_sum_options::of_core(options) }?;
+        capture.batch_of(call, |capture| capture.ask(sums))
     };
     // SAFETY: the caller's promises about `out` and `error`.
     unsafe { bw_capture::hand_out_batch(capture, out, error, work) }
