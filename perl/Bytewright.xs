@@ -22,6 +22,7 @@
 #include "xs/flow_store.h"
 #include "xs/capture.h"
 #include "xs/reader.h"
+#include "xs/writer.h"
 
 MODULE = Bytewright    PACKAGE = Bytewright
 
@@ -64,3 +65,5 @@ INCLUDE: xs/FlowStore.xs
 INCLUDE: xs/Rows.xs
 
 INCLUDE: xs/Reader.xs
+
+INCLUDE: xs/Writer.xs

@@ -22,6 +22,7 @@ require Bytewright::Capture;
 require Bytewright::FlowStore;
 require Bytewright::Rows;
 require Bytewright::Reader;
+require Bytewright::Writer;
 
 1;
 
@@ -77,7 +78,7 @@ packet captures, in rows of L<Bytewright::Rows>
 
 flows of many captures, added up in one file
 
-=item L<Bytewright::Reader>
+=item L<Bytewright::Reader>, L<Bytewright::Writer>
 
 other binary files, by values and records
 
@@ -127,6 +128,10 @@ C<flows> and C<count> read it. Rows that were begun before the fork are the pare
 =item a reader
 
 Parent and child have one place in the file or handle, which moves for both: one of them only may read on. The child opens its own.
+
+=item a writer
+
+It is the parent's: in the child, methods die with an error of the kind C<closed>, and nothing that was gathered is written twice.
 
 =back
 

@@ -48,5 +48,6 @@ my $reader = Bytewright::Reader->open(\"ab");
 for my $object ($tree->scan, $tree->snapshot, $tree->cursor, $tree->txn, $reader, $reader->records("C")) {
     is_refused($object, "what it reads", ref($object));
 }
+is_refused(Bytewright::Writer->open(\*STDOUT), "what it writes", "a writer");
 
 done_testing();

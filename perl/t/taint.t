@@ -140,6 +140,9 @@ subtest "captures and readers" => sub {
         are_tainted("strings", $reader->read(2), $reader->unpack("a2 n"), $readers{$name}->()->read);
         are_tainted("records", $reader->records("n C")->next_row);
     }
+    my $output = path(".bin");
+    ok(!eval { Bytewright::Writer->open($output . $empty); 1 } && $@ =~ /Insecure dependency/, "a writer at a tainted path is refused");
+    ok(!-e $output && eval { Bytewright::Writer->open($output)->write("a$empty")->close; 1 }, "at a clean one it takes any bytes");
     my $clean = Bytewright::Reader->open(\("12345678" x 8));
     are_clean("bytes of the program", $clean->u8, $clean->read(2), $clean->unpack("a2 n"), $clean->records("n")->next_row);
 };

@@ -5,6 +5,11 @@
 /* Is true if bytes are the same in UTF-8 and in Perl's own strings. Perl's function takes a length of 0 for strlen. */
 #define IS_ASCII(data, len) ((len) == 0 || is_utf8_invariant_string((const U8 *)(data), (len)))
 
+/* Advice for a character where bytes are expected. */
+static const char *instead_of_character(const char *what) {
+    return strcmp(what, "bytes to write") ? "encode it, or open with utf8 => 1" : "encode it";
+}
+
 /* Objects that the string of an object may lead through, one overloaded method giving the next. */
 #define OVERLOADS_MAX 100
 
@@ -75,8 +80,7 @@ static bw_slice bytes_slow(pTHX_ SV *sv, bool is_text, const char *what) {
         if (is_text)
             sv_utf8_upgrade_nomg(copy);
         else if (!sv_utf8_downgrade(copy, TRUE))
-            die_with(aTHX_ "argument", "expected bytes as %s, found a character above 255; encode it, or open with utf8 => 1",
-                     what);
+            die_with(aTHX_ "argument", "expected bytes as %s, found a character above 255; %s", what, instead_of_character(what));
         start = SvPV_nomg_const(copy, len);
     }
     slice.data = (const uint8_t *)start;

@@ -20,7 +20,7 @@ sub methods {
     return grep { defined(&{"Bytewright::${class}::$_"}) && /\A[a-z]/ && !/\A(?:import|bootstrap|refaddr)\z/ } keys(%{"Bytewright::${class}::"});
 }
 
-for my $class (qw(Table TreeTable Cache ADB Scan Snapshot Cursor Transaction Capture FlowStore Rows Reader Error)) {
+for my $class (qw(Table TreeTable Cache ADB Scan Snapshot Cursor Transaction Capture FlowStore Rows Reader Writer Error)) {
     ok($named{"$class->$_"}, "$class->$_ is on the page") for sort(methods($class));
 }
 for my $name (sort(keys(%named))) {
@@ -50,7 +50,7 @@ sub column {
 
 my %types = map { $_ => 1 } column("Types", "Perl");
 ok(delete($types{$_}), "the option $_ of a range is on the page") for qw(from to prefix reverse limit);
-my @handles = map { "Bytewright::$_" } qw(Table HashTable TreeTable ADB Snapshot Cursor Scan Capture FlowStore Rows Reader Error);
+my @handles = map { "Bytewright::$_" } qw(Table HashTable TreeTable ADB Snapshot Cursor Scan Capture FlowStore Rows Reader Writer Error);
 ok($types{$_}, "$_ is on the page") for @handles;
 for my $type (sort(keys(%types))) {
     like(read_file("perl/lib/" . $type =~ s{::}{/}gr . ".pm"), qr/^package $type;/m, "$type exists");

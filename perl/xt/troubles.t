@@ -947,6 +947,59 @@ sub content {
     }
 }
 
+{
+    package WriteValuesToAStream;
+    our @ISA = ("Operation");
+
+    my @numbers = map { $_ * $_ } 0 .. 5000;
+    my $expected = pack("C N N d> w a*", 1, 2, 3, 0.5, 300, pack("N*", @numbers)) . "x" x 300_000;
+    sub files { return ("w") }
+
+    sub run {
+        my ($self) = @_;
+        open(my $handle, ">:raw", $self->path("w.handle")) or die;
+        my @outputs = (["w", $self->path("w"), mode => "replace", sync => 1], ["w.anew", $self->path("w.anew")], ["w.handle", $handle]);
+        return [map { my ($name, @output) = @$_; $self->write_all(Bytewright::Writer->open(@output)); main::content($self->path($name)) eq $expected } @outputs];
+    }
+
+    sub write_all {
+        my ($self, $writer, $count) = @_;
+        $writer->u8(1)->u32be(2)->u32be(3)->f64be(0.5)->write(pack("w", 300))->flush;
+        $writer->u32be($_) for @numbers;
+        $writer->write("x" x 300_000) for 1 .. $count // 1;
+        my $place = $writer->tell;
+        eval { $writer->seek($place); 1 } or $@->os_error == Errno::ESPIPE() or die $@;
+        $writer->sync;
+        $writer->close;
+        return;
+    }
+
+    # The file of before stays.
+    sub grow {
+        my ($self) = @_;
+        my $before = main::content($self->path("w"));
+        my $writer = Bytewright::Writer->open($self->path("w"), mode => "replace");
+        return if eval { $self->write_all($writer, 9); 1 };
+        my $failure = $@;
+        $writer->discard;
+        main::expect(main::content($self->path("w")) eq $before, "the file of before");
+        die $failure;
+    }
+
+    # The output is the input, and is replaced while it is read.
+    sub itself {
+        my ($self) = @_;
+        $self->run;
+        my $reader = Bytewright::Reader->open($self->path("w"));
+        my $writer = Bytewright::Writer->open($self->path("w"), mode => "replace");
+        while (defined(my $bytes = $reader->read(1000))) { $writer->write($bytes) }
+        $writer->close;
+        main::expect(main::content($self->path("w")) eq $expected, "what was read");
+        main::expect_kind("closed", sub { $writer->u8(1) });
+        return;
+    }
+}
+
 my %OPERATIONS = (
     "open a table"                         => "OpenATable",
     "read an entry"                        => "ReadAnEntry",
@@ -970,12 +1023,12 @@ my %OPERATIONS = (
     "walk a store of flows"                => "WalkAStoreOfFlows",
     "write what was read to a file"        => "WriteWhatWasReadToAFile",
     "read values from a stream"            => "ReadValuesFromAStream",
+    "write values to a stream"             => "WriteValuesToAStream",
 );
 # Operations that Perl does not offer, and why.
 my %NOT_OFFERED = (
     "run a transaction of a store"   => "stores hold objects of Ruby's",
-    "write packets to a capture"     => "Perl has no writers",
-    "write values to a stream"       => "Perl has no writers",
+    "write packets to a capture"     => "Perl has no writer of captures",
     "read a Thrift message"          => "Perl has no Thrift",
     "write a Thrift message"         => "Perl has no Thrift",
     "read a Thrift IDL file"         => "Perl has no Thrift",
@@ -1228,10 +1281,11 @@ my %METHODS = (
     "read values from a stream"            => [
         "Reader->NUMBER", map { "Reader->$_" } qw(open close read seek skip eof unpack records),
     ],
+    "write values to a stream"             => ["Writer->NUMBER", map { "Writer->$_" } qw(open close write seek flush sync discard)],
 );
 # Getters of what is in memory.
 my @PLAIN = (
-    qw(Table->is_closed Cache->is_closed Changes->position Cursor->key Cursor->value Rows->names Reader->tell Capture->damage Capture->index_fault Capture->live_counts ADB->path ADB->error),
+    qw(Table->is_closed Cache->is_closed Changes->position Cursor->key Cursor->value Rows->names Reader->tell Writer->tell Capture->damage Capture->index_fault Capture->live_counts ADB->path ADB->error),
     map { "Error->$_" } qw(kind message file offset os_error),
 );
 my $NUMBER = qr/\A(?:[iuf]\d+(?:le|be)?|varint|zigzag)\z/;
@@ -1241,7 +1295,7 @@ sub methods {
     no strict "refs";
     my @names = grep { defined(&{"Bytewright::${class}::$_"}) && /\A[A-Za-z]/ } keys(%{"Bytewright::${class}::"});
     # Leaves out what every package has, and what `use` brings.
-    return map { $class eq "Reader" && /$NUMBER/ ? "$class->NUMBER" : "$class->$_" } grep { !/\A(?:DESTROY|BEGIN|import|bootstrap|refaddr|STORABLE_freeze)\z/ } @names;
+    return map { $class =~ /\A(?:Reader|Writer)\z/ && /$NUMBER/ ? "$class->NUMBER" : "$class->$_" } grep { !/\A(?:DESTROY|BEGIN|import|bootstrap|refaddr|STORABLE_freeze)\z/ } @names;
 }
 
 my %known  = map { $_ => 1 } @PLAIN, map { @$_ } values(%METHODS);

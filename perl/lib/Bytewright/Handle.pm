@@ -10,7 +10,8 @@ use Bytewright::Error;
 sub STORABLE_freeze {
     my ($self) = @_;
     my $class  = Bytewright::Error::_excerpt(ref($self));
-    my $advice = $self->isa("Bytewright::Table") ? "a copy of its entries, { %hash } of the tied hash, or use backup" : "what it reads";
+    my $advice = $self->isa("Bytewright::Table") ? "a copy of its entries, { %hash } of the tied hash, or use backup"
+        : $self->isa("Bytewright::Writer") ? "what it writes" : "what it reads";
     Bytewright::Error::_refuse("expected data of Perl's to store or to copy, found a $class; store $advice");
 }
 
