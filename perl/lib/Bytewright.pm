@@ -118,7 +118,7 @@ makes new ones.
 
 =item a capture
 
-C<packets>, C<flows>, C<calls>, C<count_by>, C<sum> and C<info> read it anew. Rows that were begun before the fork are the parent's:
+C<packets>, C<flows>, C<calls>, C<count_by>, C<sum>, C<info> and C<write_to> read it anew. Rows that were begun before the fork are the parent's:
 they die. Of a handle, one of the two only may begin to read.
 
 =item a store of flows

@@ -405,6 +405,7 @@ subtest "packets of an interface come until it is stopped" => sub {
     is_deeply($live->live_counts, { captured => 1, dropped => 0, dropped_by_interface => 0 });
     is(scalar($capture->live_counts), undef, "a file has no such counts");
     ok(!eval { $live->flows(into => Kinds::path(".bwt")); 1 } && $@ =~ /^expected a capture that ends/, "its flows are not merged: $@");
+    ok(!eval { $live->write_to(Kinds::path(".pcap")); 1 } && $@ =~ /^expected a capture that ends/, "nor its packets written: $@");
     ok(!eval { Bytewright::Capture->live("no such"); 1 } && $@ =~ /there are /, "an interface that there is not: $@");
 };
 
@@ -445,6 +446,73 @@ subtest "flows are written as another program has them" => sub {
     my $closed = Bytewright::Capture->open($path);
     $closed->close;
     ok(!eval { $closed->flows(into => $into, format => "ecs"); 1 } && $@->kind eq "closed", "a closed one");
+};
+
+subtest "packets are written to a new capture" => sub {
+    my $into = Kinds::path(".pcap");
+    my $written = $capture->write_to($into, where => "dst_port == 80", snaplen => 40);
+    is_deeply($written, { packets => 3, bytes => 141, late => 0, duplicates => 0, opaque => 0, files => 1, damage => undef });
+    is_deeply([Bytewright::Capture->open($into)->packets("dst_port", "caplen")->next_row], [80, 40], "what was asked for");
+    is($capture->write_to($into, force => 1, from_time => "1700000003", drop_duplicates => undef)->{packets}, 2, "times are those of a condition");
+    is($capture->write_to($into, force => "true", drop_duplicates => 4)->{duplicates}, 2, "one that is there is replaced with force");
+    is(Bytewright::Capture->open(\content($path))->write_to("$into.zst")->{packets}, 5, "of bytes in memory, compressed");
+    is(Bytewright::Capture->open("$into.zst")->info->{packets}, 5);
+    my $before = content($into);
+    my $told = sub { my (@call) = @_; return eval { $capture->write_to(@call); 1 } ? "nothing" : $@->kind . ": " . $@->message };
+    like($told->($into), qr/found a packet capture/, "another one is not, without");
+    like($told->($path, force => 1), qr/found one of them/, "an input never");
+    symlink($path, "$into.pcap") or die;
+    like($told->("$into.pcap", force => 1), qr/found one of them/, "nor by another name");
+    open(my $in, "<:raw", $path) or die;
+    ok(!eval { Bytewright::Capture->open($in)->write_to($path, force => 1); 1 } && $@ =~ /found one of them/, "nor a handle's");
+    like($told->($into, forced => 1), qr/^argument: .*did you mean force\?/);
+    like($told->("/missing/folder/new.pcap"), qr/^io: /);
+    like($told->("$into.txt"), qr/^argument: /, "the name says the form");
+    like($told->($into, force => 1, where => "no_field == 1"), qr/^argument: /);
+    is(content($into), $before, "the older file stays");
+    is((stat($path))[7], 24 + 16 * 5 + 47 * 4 + 60, "and the input");
+    my $damaged = capture_file(map { udp($_, 80) } 1 .. 3);
+    truncate($damaged, (-s $damaged) - 1);
+    my $cut = Bytewright::Capture->open($damaged)->write_to($into, force => 1);
+    is_deeply([$cut->{packets}, $cut->{damage}->kind, $cut->{damage}->file], [2, "truncated", $damaged], "damage is told beside what is before it");
+    is(Bytewright::Capture->open($into)->info->{packets}, 2);
+    my $kept = Bytewright::Capture->open($damaged, damage => "keep");
+    is($kept->write_to($into, force => 1)->{damage}->kind, "truncated", "so it is if it is kept");
+    my $closed = Bytewright::Capture->open($path);
+    $closed->close;
+    ok(!eval { $closed->write_to($into, force => 1); 1 } && $@->kind eq "closed", "a closed one");
+    my $child = fork() // die;
+    if (!$child) { POSIX::_exit(eval { $capture->write_to($into, force => 1)->{packets} } // 99) }
+    waitpid($child, 0);
+    is($? >> 8, 5, "a child writes what its parent opened");
+    my $rotated = $capture->write_to("$into-%n.pcap", rotate => "2p");
+    is($rotated->{files}, 3, "files one after another");
+    unlink("$into.zst", "$into.pcap", glob("$into-*"));
+    is_deeply([glob("$into*")], [$into], "nothing is left beside them");
+};
+
+subtest "a full disk leaves no capture" => sub {
+    plan(skip_all => "no /dev/full") if !-w "/dev/full";
+    symlink("/dev/full", my $full = Kinds::path(".pcap")) or die;
+    ok(!eval { $capture->write_to($full); 1 }, "it dies");
+    is($@->os_error, POSIX::ENOSPC());
+};
+
+subtest "writing begins anew after the handler of a signal, and ends where it dies" => sub {
+    my $many = capture_file((udp(1, 80)) x 200_000);
+    my $into = Kinds::path(".pcap");
+    my ($handled, $alarm) = (0, sub { Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), $_[0]) });
+    local $SIG{ALRM} = sub { die "enough\n" };
+    ok(!eval { $alarm->(0.002); Bytewright::Capture->open($many, jobs => 1)->write_to($into); 1 } && $@ eq "enough\n", "a handler dies");
+    is_deeply([glob("$into*")], [], "and there is no file");
+    $SIG{ALRM} = sub { $handled++; $alarm->(0.002) };
+    $alarm->(0.002);
+    is(Bytewright::Capture->open($many)->write_to($into)->{packets}, 200_000, "all packets");
+    is($capture->write_to("$into-%n.pcap", rotate => "1p")->{files}, 5, "each file once");
+    $alarm->(0);
+    ok($handled > 0, "beside $handled signals");
+    is(scalar(() = glob("$into-*")), 5);
+    unlink(glob("$into-*"));
 };
 
 subtest "flows go on after the handler of a signal, and are given up where it dies" => sub {

@@ -201,6 +201,43 @@ OUTPUT:
     RETVAL
 
 void
+_write_to(self, path, named, is_once)
+    SV *self
+    const char *path
+    AV *named
+    bool is_once
+PPCODE:
+    bw_error error = BW_ERROR_INIT, damage = BW_ERROR_INIT;
+    bw_cut_counts counts = BW_CUT_COUNTS_INIT;
+    const bw_names options = names_of_array(aTHX_ named);
+    bw_status status;
+    if (capture_of(self)->is_live)
+        die_with(aTHX_ "argument", "expected a capture that ends, to write its packets, found an interface; use bytewright cut");
+    /* What a pipe brought would be written by the first call, and not by the next. */
+    ANSWER_WHOLE(status, capture, is_once || !capture_of(self)->is_file,
+                 bw_capture_cut(capture, path, &options, &counts, &damage, &error));
+    if (status) die_of(aTHX_ &error);
+    EXTEND(SP, 7);
+    if (damage.status != BW_STATUS_OK) {
+        SV *told;
+        /* It is made by a call of Perl's, which uses the stack. */
+        PUTBACK;
+        told = error_object(aTHX_ &damage);
+        SPAGAIN;
+        SP[7] = told;
+    } else {
+        SP[7] = &PL_sv_undef;
+    }
+    TAINT_BY(capture_of(self));
+    mPUSHu(counts.packets);
+    mPUSHu(counts.bytes);
+    mPUSHu(counts.late);
+    mPUSHu(counts.duplicates);
+    mPUSHu(counts.opaque);
+    mPUSHu(counts.files);
+    SP++;
+
+void
 _count_by(self, field, named)
     SV *self
     const char *field

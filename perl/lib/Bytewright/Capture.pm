@@ -85,6 +85,21 @@ sub _refuse_own {
     Bytewright::Error::_refuse("$into: expected an output beside the inputs, found one of them; write to another name");
 }
 
+# What tells of packets that were written, in the order of the extension.
+my @WRITTEN = qw(packets bytes late duplicates opaque files damage);
+
+sub write_to {
+    my ($self, $path, %options) = @_;
+    my $named = [Bytewright::Named::texts(%options)];
+    my $to    = Bytewright::Path::to_write($path);
+    $self->_refuse_own($to);
+    # What cannot be begun anew: files one after another, and a pipe.
+    my $is_once = defined($options{rotate}) || -e $to && !-f _;
+    my %written;
+    @written{@WRITTEN} = $self->_write_to($to, $named, $is_once);
+    return \%written;
+}
+
 sub calls {
     my ($self, %options) = @_;
     my $fields = delete($options{fields}) // [];
@@ -361,6 +376,86 @@ With C<into> and C<format>, the flows are written to that file as another progra
 conn.log), C<zeek-json>, C<ecs> (the Elastic Common Schema) or C<ipfix>. The file has its name when it is complete. It replaces a
 capture, a table or a store only with C<< force => 1 >>, and the capture itself never. Of an interface, it has the flows until C<stop>;
 where the handler of a signal dies, or reading fails, those so far are kept. The options are those above and C<force>.
+
+=head2 write_to
+
+    my $written = $capture->write_to("https.pcapng.zst", where => "dst_port == 443", snaplen => 96);
+
+Writes packets to a new capture. The name says the form: .pcap or .pcapng, with .gz or .zst behind it to compress it. The file has
+its name when it is whole; where it dies, an older one stays. It never replaces the capture that is read. F<docs/cut.md> says what
+is kept. The options are
+
+=for generated CUT by `make generate`, of the core's tables
+
+=over
+
+=item where
+
+Only packets that meet this condition, such as "dst_port == 443 and length > 1e3". Value: text; default: all.
+
+=item from_time
+
+Only packets of this time or later, such as "2026-11-21T10:00Z", or 1795255200 for seconds since 1970. Value: a time;
+default: none.
+
+=item to_time
+
+Only packets before this time. Value: a time; default: none.
+
+=item snaplen
+
+Bytes that are kept of each packet at most. Value: integer from 1; default: all.
+
+=item drop_duplicates
+
+Leave out a packet whose bytes one of so many packets before it had. Value: integer from 1; default: none.
+
+=item every_nth
+
+Only the first of so many packets that are left. Value: integer from 1; default: 1.
+
+=item shift
+
+Time that is added to the time of each packet, such as 1h, -90s or 0.5 (seconds). Value: text; default: 0s.
+
+=item anonymize
+
+Change MAC and IP addresses by this key, networks staying networks; random for a key that nobody knows. Value: text;
+default: none.
+
+=item payload
+
+With anonymize: bytes behind the last known header are overwritten, cut off, or kept as they are. Value: C<zero>,
+C<cut>, C<keep>; default: zero.
+
+=item rotate
+
+Write files one after another, each up to an interval, a length or a number of packets, such as 1h,100MB or 50000p; %Y
+%m %d %H %M %S in the name are the time of its first packet (UTC), %n its number. Value: text; default: none.
+
+=item keep
+
+With rotate: keep so many of the files, the newest ones. Value: integer from 1; default: all.
+
+=item stop_after
+
+End after an interval, a length or a number of packets that were written, such as 60s,1GB or 50000p; of an interface,
+the interval begins at once. Value: text; default: none.
+
+=item force
+
+Replace a file that is a capture, a table or a store, too. An input never is. Value: true or false; default: false.
+
+=back
+
+=for generated end
+
+A reference to a hash: C<packets>; C<bytes>, of them on the wire; C<late>, packets that are earlier than one before them;
+C<duplicates>, which C<drop_duplicates> left out; C<opaque>, packets without a known header, with C<anonymize>; C<files>, which
+C<rotate> makes several; and C<damage>, the L<Bytewright::Error> that ended the capture, with all before it written, or undef.
+
+After the handler of a signal it begins anew; with C<rotate>, and from or to what is no file, handlers run at the end. An interface is
+refused: write its packets with the command C<bytewright cut>.
 
 =head2 calls
 
