@@ -187,4 +187,47 @@ sub die_again {
     return;
 }
 
+# Values that the program allocates where an object that was freed would have been.
+sub allocate { my @values = map { "z" x 300 } 1 .. 1000; return scalar(@values) }
+
+for my $end ("close", "drop") {
+    for my $work ("u32be", "varint", "unpack", "read") {
+        subtest "a handler that ends a reader while $work waits: $end" => sub {
+            pipe(my $read, my $write) or die "pipe: $!";
+            my $reader = Bytewright::Reader->open($read);
+            local $SIG{ALRM} = sub {
+                if ($end eq "close") { $reader->close }
+                else                 { undef($reader) }
+                allocate();
+                syswrite($write, "abcdefgh");
+            };
+            setitimer(ITIMER_REAL, 0.05);
+            my @arguments = $work eq "unpack" ? "N" : $work eq "read" ? 4 : ();
+            ok(!eval { $reader->$work(@arguments); 1 });
+            like($@, $end eq "close" ? qr/expected an open reader, found it closed/ : qr/expected a reader, found no object/);
+        };
+    }
+}
+
+subtest "a handler that drops rows while they wait" => sub {
+    my $child = open(my $pipe, "-|") // die "fork: $!";
+    if (!$child) {
+        $| = 1;
+        binmode(STDOUT);
+        my $bytes = capture_of(20_000);
+        print(substr($bytes, 0, 500_000));
+        select(undef, undef, undef, 0.3);
+        print(substr($bytes, 500_000));
+        POSIX::_exit(0);
+    }
+    my $rows = Bytewright::Capture->open($pipe)->packets("dst_port");
+    local $SIG{ALRM} = sub { undef($rows); allocate() };
+    my $count = 0;
+    setitimer(ITIMER_REAL, 0.15);
+    ok(!eval { $count++ while defined($rows->next_row); 1 });
+    like($@, qr/undefined value/);
+    cmp_ok($count, ">", 0);
+    close($pipe);
+};
+
 done_testing();

@@ -70,7 +70,7 @@ PPCODE:
     Reader *reader = reader_of(self);
     SV *number;
     TAINT_BY(reader);
-    number = read_number(aTHX_ open_reader(aTHX_ self), ix >> 8, len, ix >> 4 & 1 ? BW_ORDER_BIG : BW_ORDER_LITTLE);
+    number = read_number(aTHX_ self, ix >> 8, len, ix >> 4 & 1 ? BW_ORDER_BIG : BW_ORDER_LITTLE);
     PUSHs(number ? sv_2mortal(number) : &PL_sv_undef);
 
 void
@@ -82,10 +82,8 @@ PPCODE:
     bw_error error = BW_ERROR_INIT;
     bw_status status;
     uint64_t number = 0;
-    bw_reader *reader = open_reader(aTHX_ self);
-    if (is_at_end(aTHX_ reader)) XSRETURN_UNDEF;
-    do status = bw_reader_varint(reader, &number, &error);
-    while (goes_on(aTHX_ status, &error));
+    if (is_at_end(aTHX_ self)) XSRETURN_UNDEF;
+    UNTIL_READ(status, bw_reader_varint(opened, &number, &error));
     if (status) die_of(aTHX_ &error);
     TAINT_BY(reader_of(self));
     if (ix)
@@ -99,7 +97,7 @@ read(self, count = NULL)
     SV *count
 PPCODE:
     const size_t wanted = count ? count_number(aTHX_ count, "a count", 0) : SIZE_MAX;
-    SV *found = read_bytes(aTHX_ open_reader(aTHX_ self), wanted);
+    SV *found = read_bytes(aTHX_ self, wanted);
     TAINT_BY(reader_of(self));
     SvTAINT(found);
     PUSHs(count && wanted && !SvCUR(found) ? &PL_sv_undef : found);
@@ -113,9 +111,7 @@ CODE:
     bw_status status;
     uint64_t skipped = 0;
     const UV wanted = count_number(aTHX_ count, "a count", 0);
-    bw_reader *reader = open_reader(aTHX_ self);
-    do status = bw_reader_skip(reader, wanted, &skipped, &error);
-    while (goes_on(aTHX_ status, &error));
+    UNTIL_READ(status, bw_reader_skip(opened, wanted, &skipped, &error));
     if (status) die_of(aTHX_ &error);
     RETVAL = (UV)skipped;
 OUTPUT:
@@ -131,9 +127,7 @@ CODE:
     bw_status status;
     const IV place = whole_number(aTHX_ offset, "a place", IV_MIN, IV_MAX);
     const U32 from = whence ? (U32)whole_number(aTHX_ whence, "whence", BW_WHENCE_BEGINNING, BW_WHENCE_END) : BW_WHENCE_BEGINNING;
-    bw_reader *reader = open_reader(aTHX_ self);
-    do status = bw_reader_seek(reader, from, place, &error);
-    while (goes_on(aTHX_ status, &error));
+    UNTIL_READ(status, bw_reader_seek(opened, from, place, &error));
     if (status) die_of(aTHX_ &error);
     RETVAL = TRUE;
 OUTPUT:
@@ -154,7 +148,7 @@ bool
 eof(self)
     SV *self
 CODE:
-    RETVAL = is_at_end(aTHX_ open_reader(aTHX_ self));
+    RETVAL = is_at_end(aTHX_ self);
 OUTPUT:
     RETVAL
 
@@ -172,8 +166,7 @@ PPCODE:
         bw_batch *batch = NULL;
         /* Handlers of signals use the stack, too. */
         PUTBACK;
-        do status = bw_reader_records(open_reader(aTHX_ self), text, NULL, wanted - found, &batch, &error);
-        while (goes_on(aTHX_ status, &error));
+        UNTIL_READ(status, bw_reader_records(opened, text, NULL, wanted - found, &batch, &error));
         SPAGAIN;
         if (status == BW_STATUS_OK) {
             found += bw_batch_rows(batch);

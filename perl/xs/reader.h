@@ -22,34 +22,39 @@ static bw_reader *open_reader(pTHX_ SV *self) {
     return reader->reader;
 }
 
+/* Makes a call of the `opened` reader until no signal ends it. Its handler may have closed the reader. */
+#define UNTIL_READ(status, call) STMT_START {                      \
+    do {                                                           \
+        bw_reader *opened = open_reader(aTHX_ self);               \
+        (status) = (call);                                         \
+    } while (UNLIKELY(goes_on(aTHX_ (status), &error)));           \
+} STMT_END
+
 /* The kinds of numbers in the names of methods, above the order and the length of their bytes. */
 enum { NUMBER_UNSIGNED, NUMBER_SIGNED, NUMBER_FLOAT };
 
 /* The next number as a new SV, or null at the end. */
-static SV *read_number(pTHX_ bw_reader *reader, int kind, size_t len, bw_order order) {
+static SV *read_number(pTHX_ SV *self, int kind, size_t len, bw_order order) {
     bw_error error = BW_ERROR_INIT;
     bw_status status;
     uint64_t natural = 0;
     int64_t whole = 0;
     double real = 0;
-    do {
-        switch (kind) {
-        case NUMBER_UNSIGNED: status = bw_reader_unsigned(reader, len, order, &natural, &error); break;
-        case NUMBER_SIGNED: status = bw_reader_signed(reader, len, order, &whole, &error); break;
-        default: status = bw_reader_float(reader, len, order, &real, &error); break;
-        }
-    } while (UNLIKELY(goes_on(aTHX_ status, &error)));
+    switch (kind) {
+    case NUMBER_UNSIGNED: UNTIL_READ(status, bw_reader_unsigned(opened, len, order, &natural, &error)); break;
+    case NUMBER_SIGNED: UNTIL_READ(status, bw_reader_signed(opened, len, order, &whole, &error)); break;
+    default: UNTIL_READ(status, bw_reader_float(opened, len, order, &real, &error)); break;
+    }
     if (status == BW_STATUS_NONE) return NULL;
     if (status) die_of(aTHX_ &error);
     return kind == NUMBER_UNSIGNED ? newSVuv((UV)natural) : kind == NUMBER_SIGNED ? newSViv((IV)whole) : newSVnv(real);
 }
 
-static bool is_at_end(pTHX_ bw_reader *reader) {
+static bool is_at_end(pTHX_ SV *self) {
     bw_error error = BW_ERROR_INIT;
     bool answer = FALSE;
     bw_status status;
-    do status = bw_reader_at_end(reader, &answer, &error);
-    while (goes_on(aTHX_ status, &error));
+    UNTIL_READ(status, bw_reader_at_end(opened, &answer, &error));
     if (status) die_of(aTHX_ &error);
     return answer;
 }
@@ -58,7 +63,7 @@ static bool is_at_end(pTHX_ bw_reader *reader) {
 #define READ_AHEAD_MAX 65536
 
 /* Up to so many bytes as a mortal string. What comes before damage is given first, and the damage with the next call. */
-static SV *read_bytes(pTHX_ bw_reader *reader, size_t wanted) {
+static SV *read_bytes(pTHX_ SV *self, size_t wanted) {
     bw_error error = BW_ERROR_INIT;
     SV *found = sv_2mortal(newSVpvs(""));
     bw_status status = BW_STATUS_OK;
@@ -68,7 +73,7 @@ static SV *read_bytes(pTHX_ bw_reader *reader, size_t wanted) {
         const size_t room = wanted - have < likely ? wanted - have : likely;
         size_t len = 0;
         char *start = SvGROW(found, have + room + 1);
-        status = bw_reader_read(reader, (uint8_t *)start + have, room, &len, &error);
+        status = bw_reader_read(open_reader(aTHX_ self), (uint8_t *)start + have, room, &len, &error);
         SvCUR_set(found, have + len);
         *SvEND(found) = '\0';
         if (goes_on(aTHX_ status, &error)) status = BW_STATUS_OK;
