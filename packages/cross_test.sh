@@ -40,12 +40,27 @@ at_most() { # at_most BYTES FILE NAME: tells the size, too
   [ "$size" -le "$1" ] || fail "expected $3 to have $1 bytes at most, found $size"
   works "$3 has $size bytes"
 }
-# on MACHINE COMMAND...: runs a program of that machine; with become=exec, in the place of this shell; with of_root=yes, with the libraries
-# of the root, also if the machine is this one
+# on MACHINE COMMAND...: runs a program of that machine; with become=exec, in the place of this shell; with of_root=yes, one of the root's,
+# whose libraries it has, also if the machine is this one
 on() {
   local machine=$1
   shift
-  if [ "$machine" = "$(uname -m)" ] && [ -z "${of_root:-}" ]; then ${become:-} "$@"; else ${become:-} "qemu-$machine" -L "$root" "$@"; fi
+  if [ "$machine" != "$(uname -m)" ]; then
+    ${become:-} "qemu-$machine" -L "$root" "$@"
+  elif [ -n "${of_root:-}" ]; then
+    in_root "${@/#$root/}"
+  else
+    ${become:-} "$@"
+  fi
+}
+in_root() { # in_root COMMAND...: the work folder is at its own path. Not by qemu, in which a Ruby of this machine crashes when it forks
+  mkdir -p "$root$work" "$root/dev"
+  # shellcheck disable=SC2016 # its own parameters
+  unshare --mount --propagation private bash -euc '
+    root=$1 work=$2 folder=$PWD
+    mount --bind "$work" "$root$work"
+    mount --bind /dev "$root/dev"
+    exec unshare --root="$root" --wd="$folder" "${@:3}"' bash "$root" "$work" "$@"
 }
 
 has_papers() { # has_papers FOLDER FOLDER NAME...: the licences of what is linked in, and the bill of materials, with these among others
@@ -290,8 +305,11 @@ with_musl() {
 if packages/clean_root.sh answers trixie; then
   packages/musl_root.sh "$musl_root"
   python=$musl_root/opt/musl/bin/python3.13
+  cp "$(wheel_of "$(uname -m)" musllinux cp310-abi3)" "$work"
+  cd "$work"
   with_musl on "$(uname -m)" "$python" -m pip install --quiet --root-user-action=ignore --disable-pip-version-check --no-index \
-    --target "$work/musl" "$(wheel_of "$(uname -m)" musllinux cp310-abi3)"
+    --target "$work/musl" "$work"/*musllinux*.whl
+  cd "$project"
   with_musl wheel_job "$(uname -m)" "$python" "$work/musl"
   works "the wheel for musl works on $(uname -m), with Python $version_of_python"
 else
@@ -345,7 +363,9 @@ gem_job() {
   cp "$work/web.pcap.gz" "$work/gem.rb" "$work/job-$(uname -m)"/killed.bw[th] "$4"
   cd "$4"
   export GEM_HOME=$4/gems GEM_PATH=$4/gems
-  on "$1" "$3" -S gem install --local --no-document --silent "$(gem_of "$1-linux-$2")"
+  # Not into this folder: RubyGems before 3.3.22 would look for its own idea of the name.
+  cp "$(gem_of "$1-linux-$2")" "$work"
+  on "$1" "$3" -S gem install --local --no-document --silent "$work/bytewright-$version-$1-linux-$2.gem"
   version_of_ruby=$(on "$1" "$3" gem.rb)
   expect 927 "$(on "$1" "$3" gems/bin/bytewright flows web.pcap.gz --csv | wc -l)" "the lines of the flows"
   for table in killed.bw[th]; do
