@@ -177,8 +177,7 @@ PPCODE:
         die_with(aTHX_ "argument", "expected a capture that ends, to merge its flows, found an interface; write them with a format");
     /* No program has the store, which could close it. */
     into = open_flow_store(aTHX_ store);
-    /* A second time, the capture may have been counted by the first one, and the answer would tell that nothing was added. */
-    ANSWER_WHOLE(status, capture, TRUE, bw_capture_merge_flows(capture, into, &options, &batch, &error));
+    UNTIL_ANSWERED(status, bw_capture_merge_flows(capture, into, &options, &batch, &error));
     if (status) die_of(aTHX_ &error);
     PUSHs(rows_of_capture(aTHX_ self, NULL, batch));
 
@@ -214,8 +213,8 @@ PPCODE:
     if (capture_of(self)->is_live)
         die_with(aTHX_ "argument", "expected a capture that ends, to write its packets, found an interface; use bytewright cut");
     /* What a pipe brought would be written by the first call, and not by the next. */
-    ANSWER_WHOLE(status, capture, is_once || !capture_of(self)->is_file,
-                 bw_capture_cut(capture, path, &options, &counts, &damage, &error));
+    ANEW_UNTIL_ANSWERED(status, is_once || !capture_of(self)->is_file,
+                        bw_capture_cut(capture, path, &options, &counts, &damage, &error));
     if (status) die_of(aTHX_ &error);
     EXTEND(SP, 7);
     if (damage.status != BW_STATUS_OK) {
@@ -247,7 +246,7 @@ PPCODE:
     const bw_names options = names_of_array(aTHX_ named);
     bw_batch *batch = NULL;
     bw_status status;
-    ANSWER_WHOLE(status, capture, IS_READ_ONCE(self), bw_capture_count_by(capture, field, &options, &batch, &error));
+    UNTIL_ANSWERED(status, bw_capture_count_by(capture, field, &options, &batch, &error));
     if (status) die_of(aTHX_ &error);
     PUSHs(rows_of_capture(aTHX_ self, NULL, batch));
 
@@ -263,7 +262,7 @@ PPCODE:
     bw_status status;
     options.fields = names_of_array(aTHX_ fields);
     options.named = names_of_array(aTHX_ named);
-    ANSWER_WHOLE(status, capture, IS_READ_ONCE(self), bw_capture_sum(capture, &options, &batch, &error));
+    UNTIL_ANSWERED(status, bw_capture_sum(capture, &options, &batch, &error));
     if (status) die_of(aTHX_ &error);
     PUSHs(rows_of_capture(aTHX_ self, NULL, batch));
 
@@ -274,6 +273,6 @@ PPCODE:
     bw_error error = BW_ERROR_INIT;
     bw_batch *batch = NULL;
     bw_status status;
-    ANSWER_WHOLE(status, capture, IS_READ_ONCE(self), bw_capture_info(capture, &batch, &error));
+    UNTIL_ANSWERED(status, bw_capture_info(capture, &batch, &error));
     if (status) die_of(aTHX_ &error);
     PUSHs(rows_of_capture(aTHX_ self, NULL, batch));

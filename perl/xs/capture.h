@@ -38,9 +38,17 @@ static SV *rows_of_capture(pTHX_ SV *self, bw_rows *rows, bw_batch *batch) {
     return rows_object(aTHX_ rows, batch, rows ? self : NULL, capture_of(self)->is_tainted);
 }
 
-/* Makes a call that answers a question over a whole capture. Where the handler of a signal has run, it begins anew, with a file: the
- * second time signals wait, or a call that takes longer than they come apart would never end. With `holds` they wait at once. */
-#define ANSWER_WHOLE(status, capture, holds, call) STMT_START {        \
+/* Makes a call of an open capture until no signal ends it: made again, it goes on. A handler may have closed the capture. */
+#define UNTIL_ANSWERED(status, call) STMT_START {                      \
+    do {                                                               \
+        bw_capture *capture = open_capture(aTHX_ self);                \
+        (status) = (call);                                             \
+    } while (goes_on(aTHX_ (status), &error));                         \
+} STMT_END
+
+/* Makes a call that begins anew where the handler of a signal has run: the second time signals wait, or a call that takes longer than
+ * they come apart would never end. With `holds` they wait at once. */
+#define ANEW_UNTIL_ANSWERED(status, holds, call) STMT_START {          \
     bool are_held = (holds), is_again;                                 \
     do {                                                               \
         bw_capture *capture = open_capture(aTHX_ self);                \
@@ -51,9 +59,6 @@ static SV *rows_of_capture(pTHX_ SV *self, bw_rows *rows, bw_batch *batch) {
         are_held = are_held || capture_of(self)->is_file;              \
     } while (is_again);                                                \
 } STMT_END
-
-/* Input that the program gave is gone by the second time. */
-#define IS_READ_ONCE(self) (capture_of(self)->input != NULL)
 
 /* Files of flows under way. No program has such an object: it frees the file where a handler of a signal dies. */
 

@@ -13,8 +13,8 @@ use crate::root;
 /// Ends of the names of sources.
 const ENDINGS: &[&str] = &["c", "h", "pl", "pm", "py", "rb", "rs", "t", "xs"];
 
-/// Folders of what is built or fetched.
-const MADE: &[&str] = &["target", "blib", "data", "pkg"];
+/// Folders of what is built or fetched, by us or as README says.
+const MADE: &[&str] = &["target", "blib", "data", "env", "pkg"];
 
 /// This folder, whose files show such comments.
 const THIS: &str = "core/tests/generated/";

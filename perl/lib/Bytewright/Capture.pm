@@ -175,9 +175,8 @@ A file, a handle of a file, a pipe or a socket, or bytes in memory. Of a handle 
 read ahead of it is not seen. It stays open as long as the capture. An object whose text is a path, such as that of a L<File::Temp>, is
 taken for the path.
 
-A handle and bytes can be read once: a second question dies with an error of the kind C<closed>. While rows of a pipe are waited for,
-handlers of signals run, and may die; while C<count_by>, C<sum> and C<info> read one, handlers run at its end. So they do while flows
-are merged.
+A handle and bytes can be read once: a second question dies with an error of the kind C<closed>. While a pipe is waited for, handlers
+of signals run, and may die. C<count_by>, C<sum>, C<info> and merges go on when the same call is made again.
 
 The options are
 
@@ -368,7 +367,8 @@ With C<into>, the flows are merged into that table file, in one transaction, and
 reads it. A capture that was counted before, by whatever name, is not counted again. Answers a reference to a hash: C<added>, C<packets>,
 C<packets_without_flow>, C<flows>, C<new_flows>, C<counted_as> (the name that it was counted by before), C<content_id>, C<file>, and
 C<damage>, up to which the capture was read. While somebody else writes the file, it dies with an error of the kind C<lock>; so it does
-of an interface, with C<argument>. The options are those above but C<where> and C<features>.
+of an interface, with C<argument>. Where the handler of a signal dies, nothing is added. The options are those above but C<where> and
+C<features>.
 
     my $count = $capture->flows(into => "conn.log", format => "zeek");
 
