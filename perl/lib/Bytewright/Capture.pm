@@ -85,7 +85,7 @@ sub _refuse_own {
     Bytewright::Error::_refuse("$into: expected an output beside the inputs, found one of them; write to another name");
 }
 
-# What tells of packets that were written, in the order of the extension.
+# Keys that tell of packets that were written, in the order of the extension.
 my @WRITTEN = qw(packets bytes late duplicates opaque files damage);
 
 sub write_to {
@@ -93,7 +93,7 @@ sub write_to {
     my $named = [Bytewright::Named::texts(%options)];
     my $to    = Bytewright::Path::to_write($path);
     $self->_refuse_own($to);
-    # What cannot be begun anew: files one after another, and a pipe.
+    # Files one after another, and a pipe, cannot be begun anew.
     my $is_once = defined($options{rotate}) || -e $to && !-f _;
     my %written;
     @written{@WRITTEN} = $self->_write_to($to, $named, $is_once);

@@ -24,7 +24,7 @@ sub open {
     if ($is_handle) {
         Bytewright::Error::_refuse("expected no mode with a handle, found mode: open the handle so") if defined($options{mode});
         my $descriptor = Bytewright::Input::_descriptor($given);
-        # What was printed before comes before.
+        # Text that was printed before comes before.
         IO::Handle::flush($given);
         $self->_open_descriptor($descriptor, $is_synced);
     }
