@@ -10,6 +10,7 @@ use Bytewright;
 use File::Temp ();
 use IO::Compress::Gzip qw(gzip);
 use Kinds;
+use Pipes;
 use POSIX ();
 use Test::More;
 use Time::HiRes ();
@@ -152,19 +153,6 @@ sub rows_of {
     return \@found;
 }
 
-# A pipe with these bytes, which a child writes in pieces.
-sub pipe_of {
-    my ($bytes) = @_;
-    pipe(my $reader, my $writer) or die;
-    my $child = fork() // die "fork: $!";
-    if (!$child) {
-        close($reader);
-        while (length($bytes)) { syswrite($writer, substr($bytes, 0, 1 + rand(200), "")) }
-        POSIX::_exit(0);
-    }
-    return $reader;
-}
-
 # Returns the capture from all there is to read from but a path.
 sub inputs_of {
     my ($file) = @_;
@@ -176,8 +164,8 @@ sub inputs_of {
     socketpair(my $socket, my $end, Socket::AF_UNIX(), Socket::SOCK_STREAM(), 0) or die;
     syswrite($end, $bytes) == length($bytes) or die;
     close($end);
-    return ("a handle" => $handle, "an IO::File" => IO::File->new($file), "a pipe" => pipe_of($bytes), "a socket" => $socket,
-        bytes => \$bytes, "compressed bytes" => \$compressed, "a compressed pipe" => pipe_of($compressed));
+    return ("a handle" => $handle, "an IO::File" => IO::File->new($file), "a pipe" => Pipes::with_bytes($bytes, 200), "a socket" => $socket,
+        bytes => \$bytes, "compressed bytes" => \$compressed, "a compressed pipe" => Pipes::with_bytes($compressed, 200));
 }
 
 subtest "what comes from a handle or from memory is what the file has" => sub {

@@ -9,6 +9,7 @@ use lib "$FindBin::Bin/lib";
 use Bytewright;
 use IO::Compress::Gzip qw(gzip);
 use Kinds;
+use Pipes;
 use POSIX ();
 use Test::More;
 
@@ -32,19 +33,6 @@ sub file_of {
     return $path;
 }
 
-# A pipe with these bytes, which a child writes in pieces.
-sub pipe_of {
-    my ($bytes) = @_;
-    pipe(my $reader, my $writer) or die;
-    my $child = fork() // die "fork: $!";
-    if (!$child) {
-        close($reader);
-        while (length($bytes)) { syswrite($writer, substr($bytes, 0, 1 + rand(5000), "")) }
-        POSIX::_exit(0);
-    }
-    return $reader;
-}
-
 # Readers of the same bytes from all there is to read from.
 sub readers_of {
     my ($bytes) = @_;
@@ -52,7 +40,7 @@ sub readers_of {
     my $path = file_of($bytes);
     open(my $handle, "<", $path) or die;
     my %inputs = ("a file" => $path, "a compressed file" => file_of($compressed), "bytes" => \$bytes,
-        "a handle" => $handle, "a pipe" => pipe_of($bytes));
+        "a handle" => $handle, "a pipe" => Pipes::with_bytes($bytes, 5000));
     return map { [$_, Bytewright::Reader->open($inputs{$_})] } sort(keys(%inputs));
 }
 
@@ -142,7 +130,7 @@ subtest "bytes, places and the end" => sub {
         $reader->seek(-1, 2);
         is($reader->read(9), "j");
     }
-    my $once = Bytewright::Reader->open(pipe_of("abc"));
+    my $once = Bytewright::Reader->open(Pipes::with_bytes("abc", 5000));
     $once->u8;
     ok(!eval { $once->seek(0); 1 }, "not backwards in a pipe");
     is($@->os_error, POSIX::ESPIPE());
