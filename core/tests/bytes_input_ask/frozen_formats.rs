@@ -1,7 +1,7 @@
 //! Goal: files that the first release wrote are read by every later one.
 //!
 //! Method: a file of each format, which stays as it is. `BYTEWRIGHT_WRITE_SAMPLE=1` writes one that is missing, to be compressed by
-//! gzip where its name here ends so. Tables have theirs beside their own tests.
+//! gzip where its name here ends so. Tables have theirs beside their own tests, and so has the journal of a store.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -11,7 +11,8 @@ use bytewright::flow::{FlowOptions, FlowTable};
 use bytewright::input::{CaptureOptions, CaptureReader, IndexUse, indexed_parts};
 use bytewright::packet::Field;
 use bytewright::query::Condition;
-use bytewright::sums::FlowStore;
+use bytewright::rpc::{Call, CallSummary, MethodSummary, Rpc, RpcOptions};
+use bytewright::sums::{CallStore, FlowStore};
 
 use super::input_index::{ask, index_of};
 use crate::folder::Folder;
@@ -32,6 +33,11 @@ fn capture(folder: &Folder) -> PathBuf {
     let file = std::fs::File::options().write(true).open(&path).unwrap();
     file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_750_000_000)).unwrap();
     path
+}
+
+fn decompress(sample: &Path, path: &Path) {
+    let mut stream = ByteStream::open(sample, &StreamOptions::default()).unwrap();
+    std::fs::write(path, stream.fill(4 << 20).unwrap()).unwrap();
 }
 
 #[test]
@@ -61,8 +67,7 @@ fn flows_of_the_first_release_are_read_and_added_to() {
     if is_to_be_written(&sample) {
         add(&FlowStore::open(sample.with_extension("")).unwrap(), b"the first");
     }
-    let mut stream = ByteStream::open(&sample, &StreamOptions::default()).unwrap();
-    std::fs::write(&path, stream.fill(4 << 20).unwrap()).unwrap();
+    decompress(&sample, &path);
     let store = FlowStore::open(&path).unwrap();
     let totals = |store: &FlowStore| {
         let packets = store
@@ -86,4 +91,39 @@ fn add(store: &FlowStore, content_id: &[u8]) {
     let mut counting = store.begin().unwrap();
     counting.merge(flows.finish()).unwrap();
     counting.commit(content_id, "web.pcap.gz", Some(8760)).unwrap();
+}
+
+#[test]
+fn calls_of_the_first_release_are_read_and_added_to() {
+    let folder = Folder::new("frozen-calls");
+    let (path, sample) = (folder.path("calls.bwt"), of_samples("call_table_1.bwt.gz"));
+    if is_to_be_written(&sample) {
+        add_calls(&CallStore::open(sample.with_extension("")).unwrap(), b"the first");
+    }
+    decompress(&sample, &path);
+    let store = CallStore::open(&path).unwrap();
+    let totals = |store: &CallStore| {
+        let methods = store.methods().unwrap();
+        let all = |sum: fn(&MethodSummary) -> u64| {
+            methods.iter().map(|(_, method)| sum(method)).sum::<u64>()
+        };
+        let latencies = all(|method| method.latency.count());
+        let sums = [all(|method| method.calls), all(|method| method.errors), latencies];
+        (store.captures().unwrap().len(), methods.len(), sums)
+    };
+    assert_eq!(totals(&store), (1, 8, [2412, 169, 2158]));
+    add_calls(&store, b"the second");
+    assert_eq!(totals(&store), (2, 8, [4824, 338, 4316]));
+}
+
+/// Adds the calls of the sample.
+fn add_calls(store: &CallStore, content_id: &[u8]) {
+    let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/warehouse.pcap.zst");
+    let mut reader = CaptureReader::open(&capture, &CaptureOptions::default()).unwrap();
+    let (mut rpc, mut summary) = (Rpc::new(RpcOptions::default()), CallSummary::new());
+    let mut each = |call: Call| summary.add(&call);
+    reader.each(|packet, captured| rpc.add(packet, captured, &mut each)).unwrap();
+    rpc.finish(&mut each);
+    let counting = store.begin().unwrap();
+    counting.commit(content_id, "warehouse.pcap.zst", None, summary).unwrap();
 }

@@ -20,6 +20,7 @@ mod simulated_disk;
 mod basics;
 mod crashes;
 mod failures;
+mod frozen_format;
 mod model;
 mod processes;
 mod simulated;
