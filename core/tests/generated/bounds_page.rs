@@ -6,8 +6,8 @@
 //! const CAPLEN_MAX: u32 = 262_144;
 //! ```
 
-use crate::comments::{Comment, comments_of, rows_of, unlike};
-use crate::list::wrapped;
+use crate::comments::{Comment, comments_of, place_among, rows_of, unlike};
+use crate::list::{table, wrapped};
 
 /// The sections, in their order. A comment names one by the first word.
 const SECTIONS: &[&str] = &[
@@ -61,10 +61,9 @@ pub(crate) fn page() -> String {
          it names; paths without another top folder are below `core/src/`.",
     );
     for (section, heading) in SECTIONS.iter().enumerate() {
-        page += &format!("\n## {heading}\n\n| what | bound | where |\n|---|---|---|\n");
-        for Bound { path, what, bound, .. } in bounds.iter().filter(|row| row.section == section) {
-            page += &format!("| {what} | {bound} | `{path}` |\n");
-        }
+        let rows = bounds.iter().filter(|row| row.section == section);
+        let rows = rows.map(|row| [row.what.clone(), row.bound.clone(), format!("`{}`", row.path)]);
+        page += &format!("\n## {heading}\n\n{}", table(&["what", "bound", "where"], rows));
     }
     page
 }
@@ -88,11 +87,8 @@ fn bound(path: &str, Comment { place, name, words, .. }: &Comment) -> Result<Bou
     let (what, bound) = parts
         .filter(|(_, bound)| !bound.contains(" = ") && !words.contains('|'))
         .ok_or_else(|| unlike(place, FORM, words))?;
-    let section = SECTIONS.iter().position(|heading| first_word(heading) == name);
-    let section = section.ok_or_else(|| {
-        let names: Vec<&str> = SECTIONS.iter().map(|heading| first_word(heading)).collect();
-        format!("{place}: expected a section of {}, found {name}", names.join(", "))
-    })?;
+    let sections = SECTIONS.iter().map(|heading| first_word(heading));
+    let section = place_among(sections, "a section", place, name)?;
     let path = path.strip_prefix("core/src/").unwrap_or(path).to_owned();
     Ok(Bound { section, path, what: what.to_owned(), bound: bound.to_owned() })
 }

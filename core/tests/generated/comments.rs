@@ -99,6 +99,19 @@ pub(crate) fn comments_of(
     found.into_iter().map(comment).collect()
 }
 
+/// The place of a name among those that there are, which `what` says; an error for another.
+pub(crate) fn place_among<'n>(
+    names: impl Iterator<Item = &'n str> + Clone,
+    what: &str,
+    place: &str,
+    name: &str,
+) -> Result<usize, String> {
+    names.clone().position(|known| known == name).ok_or_else(|| {
+        let names: Vec<&str> = names.collect();
+        format!("{place}: expected {what} of {}, found {name}", names.join(", "))
+    })
+}
+
 /// Says that a comment has not the form.
 pub(crate) fn unlike(place: &str, form: &str, found: &str) -> String {
     format!("{place}: expected {form}, found `{found}`")

@@ -17,6 +17,10 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
+    /// Those of a page.
+    pub(crate) const MARKDOWN: Marks =
+        Marks { begin: "<!-- generated ", end: "<!-- generated end -->\n" };
+
     /// The file with that path, with what is made by the name in each mark.
     pub(crate) fn filled(&self, path: &str, part: impl Fn(&str) -> String) -> String {
         let Marks { begin, end } = self;

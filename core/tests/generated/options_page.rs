@@ -2,6 +2,7 @@
 
 use bytewright::options::OptionKind;
 
+use crate::list::table;
 use crate::tables::groups;
 
 pub(crate) fn page() -> String {
@@ -13,16 +14,13 @@ pub(crate) fn page() -> String {
          Seconds in text, as in the command, may have a unit: `500ms`, `1m`, `2h`. What a language adds or spells differently is in its guide.\n",
     );
     for group in groups() {
-        page += &format!(
-            "\n## {}\n\n| option | value | default | meaning |\n|---|---|---|---|\n",
-            group.title
-        );
-        for option in group.options() {
-            let (name, default) = (option.name, option.default);
-            let (value, summary) =
-                (value_of(option.kind, |word| format!("`{word}`")), option.summary);
-            page += &format!("| `{name}` | {value} | {default} | {summary}. |\n");
-        }
+        let rows = group.options().map(|option| {
+            let value = value_of(option.kind, |word| format!("`{word}`"));
+            let (name, summary) = (format!("`{}`", option.name), format!("{}.", option.summary));
+            [name, value, option.default.to_owned(), summary]
+        });
+        let table = table(&["option", "value", "default", "meaning"], rows);
+        page += &format!("\n## {}\n\n{table}", group.title);
     }
     page
 }

@@ -14,10 +14,9 @@
 
 use std::sync::LazyLock;
 
-use crate::comments::{Comment, comments_of, rows_of, unlike};
+use crate::comments::{Comment, comments_of, place_among, rows_of, unlike};
+use crate::list;
 use crate::marks::Marks;
-
-const MARKS: Marks = Marks { begin: "<!-- generated ", end: "<!-- generated end -->\n" };
 
 /// The pages, each with the folders that its rows leave out. Tests in these come first.
 const PAGES: &[(&str, &[&str])] = &[
@@ -57,23 +56,17 @@ static PROMISES: LazyLock<Vec<Promise>> = LazyLock::new(|| rows_of(promises_of))
 
 /// The page with that name, with its rows.
 pub(crate) fn filled(page: &str) -> String {
-    let page = page_of(page).unwrap();
+    let page = PAGES.iter().position(|(name, _)| *name == page).unwrap();
     let promises = PROMISES.iter().filter(|promise| promise.page == page).cloned().collect();
     let table = table(promises).unwrap_or_else(|wrong| panic!("{wrong}"));
-    MARKS.filled(&format!("docs/{}.md", PAGES[page].0), |_| table.clone())
-}
-
-fn page_of(name: &str) -> Option<usize> {
-    PAGES.iter().position(|(page, _)| *page == name)
+    Marks::MARKDOWN.filled(&format!("docs/{}.md", PAGES[page].0), |_| table.clone())
 }
 
 /// The promises that a file tells; an error for what looks like one and is none.
 fn promises_of(path: &str, text: &str) -> Result<Vec<Promise>, String> {
     let promise = |Comment { place, below, name, words }: Comment| {
-        let page = page_of(&name).ok_or_else(|| {
-            let names: Vec<&str> = PAGES.iter().map(|(page, _)| *page).collect();
-            format!("{place}: expected a page of {}, found {name}", names.join(", "))
-        })?;
+        let pages = PAGES.iter().map(|(page, _)| *page);
+        let page = place_among(pages, "a page", &place, &name)?;
         if !words.starts_with(ALSO) && !is_sentence(&words) {
             return Err(unlike(&place, FORM, &words));
         }
@@ -126,8 +119,8 @@ fn table(mut promises: Vec<Promise>) -> Result<String, String> {
             None => rows.push((&promise.words, vec![promise])),
         }
     }
-    let rows = rows.iter().map(|(words, tests)| format!("| {words} | {} |\n", cell(tests)));
-    Ok(format!("| promise | test |\n|---|---|\n{}\n", rows.collect::<String>()))
+    let rows = rows.iter().map(|(words, tests)| [(*words).to_owned(), cell(tests)]);
+    Ok(list::table(&["promise", "test"], rows) + "\n")
 }
 
 /// Replaces the words of further tests by those of the promise that they mean.

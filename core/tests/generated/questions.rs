@@ -4,7 +4,7 @@ use bytewright::ask::QuestionSpec;
 use bytewright::batch::Schema;
 use bytewright::options::Settings;
 
-use crate::list::wrapped;
+use crate::list::{table, wrapped};
 use crate::tables::capitalized;
 
 const MADE_OF: &str =
@@ -210,14 +210,14 @@ pub(crate) fn page() -> String {
     );
     for question in QuestionSpec::ALL {
         let (name, summary) = (question.name, question.summary);
-        page += &format!(
-            "\n## {name}\n\n{summary}.\n\n| column | type | null | meaning |\n|---|---|---|---|\n"
-        );
-        for field in schema(question).fields() {
+        let schema = schema(question);
+        let rows = schema.fields().iter().map(|field| {
             let null = if field.is_nullable() { "yes" } else { "" };
-            let (name, kind) = (field.name(), field.data_type().name());
-            page += &format!("| `{name}` | {kind} | {null} | {} |\n", field.meaning());
-        }
+            let (name, kind) = (format!("`{}`", field.name()), field.data_type().name());
+            [name, kind.to_owned(), null.to_owned(), field.meaning().to_owned()]
+        });
+        let table = table(&["column", "type", "null", "meaning"], rows);
+        page += &format!("\n## {name}\n\n{summary}.\n\n{table}");
     }
     page
 }
