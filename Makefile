@@ -4,7 +4,7 @@
 #   make quick        what a change breaks most often, in less than a minute: formats, lints, links of the
 #                     API's documentation, layers, names, tests beside the code
 #   make generate     what languages and documents spell out of the core's tables: docs/options.md, docs/names.md, stubs, signatures;
-#                     and docs/bounds.md and the promises of formats, of comments in the sources
+#                     docs/bounds.md, the promises of formats and tables of pages, of comments in the sources
 #   make lint         ruff for Python, RuboCop for Ruby; a part of make quick and make test
 #   make test         what must hold of the code: the suites of all languages, over one build
 #   make test-all     test, and what takes longer: what is packed (test-packed), test-unsafe, test-bench, test-site,

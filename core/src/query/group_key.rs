@@ -39,7 +39,11 @@ impl GroupKey {
             Some((name, bits)) => (name, Some(NetworkBits::new(text, bits)?)),
             None => (text, None),
         };
+        // Row (groups): `dst_port`, `proto` | the values of these fields
         let places = match sides(schema, name).filter(|_| schema.find(name).is_none()) {
+            // Row (groups): `host`, `port` | addresses and ports of either side: a row counts for its source and for
+            // its destination, and once if they are the same. Beside each sum are those of what was sent and received,
+            // as of `tshark -z endpoints,ip`: `sent_length`, `received_length`
             Some(places) => places,
             None => schema.place_of(name).map(|place| [place; 2])?,
         };
@@ -131,11 +135,14 @@ pub(super) enum RowSide {
 impl NetworkBits {
     /// Reads `24` or `24/64`, which `key` ends in.
     fn new(key: &str, bits: &str) -> Result<Self> {
+        // Row (groups): `src_ip/24`, `host/24` | networks of that many bits of IPv4; of IPv6, 64 bits, the network of a
+        // link
         let (ipv4, ipv6) = match bits.split_once('/') {
             Some((ipv4, ipv6)) => (ipv4, Some(ipv6)),
             None => (bits, None),
         };
         let number = |text: &str, most: u8| text.parse().ok().filter(|bits: &u8| *bits <= most);
+        // Row (groups): `src_ip/24/48`, `host/32/64` | networks of that many bits of IPv4 and of IPv6
         let both = number(ipv4, 32).zip(match ipv6 {
             Some(ipv6) => number(ipv6, 128),
             None => Some(IPV6_BITS),

@@ -39,6 +39,7 @@ pub(super) enum SumKind {
     Double,
 }
 
+// Row (sums): `length`, `bytes` | the sum of the values
 /// Returns the kind of the sum of a field.
 pub(super) fn kind_of_sum(schema: &Schema, place: usize) -> Result<SumKind> {
     let Some(field) = schema.fields().get(place) else { return Ok(SumKind::Unsigned) };

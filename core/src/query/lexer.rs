@@ -49,6 +49,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<QueryToken>> {
             };
             (TokenKind::Expression(rest.get(1..=len).unwrap_or_default().to_owned()), len + 2)
         } else if first == '\'' || first == '"' {
+            // Row (conditions, text): `method == 'get users'` | quotes around text with spaces or operators
             let Some(len) = rest.get(1..).and_then(|inside| inside.find(first)) else {
                 return Err(wrong(column, "a quote at its end", "none"));
             };

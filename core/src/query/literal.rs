@@ -26,6 +26,9 @@ pub(super) enum Literal {
     Range(Box<(Literal, Literal)>),
 }
 
+// Row (conditions, values): `dst_port == 443`, also `=`, `!=`, `<`, `<=`, `>`, `>=` | the field has that value.
+// Numbers: `443`, `0x1bb`, `1e6`, `10M`; `k`, `M` and `G` are powers of 1000. Protocols by name, in any letters: `tcp`,
+// `TCP`
 /// Units of numbers: powers of 1000, as in our output.
 const MULTIPLES: [(char, i128); 4] =
     [('k', 1000), ('K', 1000), ('M', 1_000_000), ('G', 1_000_000_000)];
@@ -53,6 +56,8 @@ impl Literal {
             DataType::Bool => text.parse().ok().map(Literal::Bool),
             DataType::TimeNs => time_ns(text).map(|ns| Literal::Integer(ns.into())),
             DataType::TimeUs => time_ns(text).map(|ns| Literal::Integer((ns / 1000).into())),
+            // Row (conditions, values): `duration > 5s`, `latency >= 50ms` | durations: `ns`, `us`, `ms`, `s`, `m`,
+            // `h`, `d`; without a unit, microseconds
             DataType::DurationUs => duration_ns(text)
                 .map_or_else(|| number(text), |nanoseconds| Some(of_double(nanoseconds / 1e3))),
             DataType::Text | DataType::Json | DataType::Bytes | DataType::Uuid => {

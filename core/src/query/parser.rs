@@ -88,6 +88,7 @@ struct ConditionParser<'s> {
 }
 
 impl ConditionParser<'_> {
+    // Row (conditions, logic): `and`, `or`, `not`, `( )` | `and` before `or`; also `&&`, `||`, `!`
     fn any(&mut self) -> Result<ConditionNode> {
         let mut nodes = vec![self.all()?];
         while self.takes(&["or", "||"]) {
@@ -131,6 +132,9 @@ impl ConditionParser<'_> {
             if self.takes(&["&"]) {
                 return self.masked(&field);
             }
+            // Row (conditions, flags): `tcp_flags has SYN`, `tcp_flags has SYN+ACK` | these flags are set, whatever
+            // others are: `FIN`, `SYN`, `RST`, `PSH`, `ACK`, `URG`, `ECE`, `CWR`, `NS`; or letters, as in the output
+            // (`SA`) and as of tcpdump (`S.`)
             if self.takes(&["has"]) {
                 let mask = self.bits(&field)?;
                 let test = BitTest::Masked { mask, expected: mask };
@@ -142,6 +146,8 @@ impl ConditionParser<'_> {
         {
             return Ok(node);
         }
+        // Row (conditions, lists): `src_ip in 10.0.0.0/8`, `dst_port in (80, 443)` | the address is in the network; the
+        // value is one of these. The parentheses may be left out. With `not in`, it has a value, which is none of these
         let is_not = self.takes(&["not"]);
         if is_not || self.takes(&["in"]) {
             if is_not {
@@ -165,6 +171,7 @@ impl ConditionParser<'_> {
         }
     }
 
+    // Row (conditions, null): `vlan is null`, `vlan is not null` | the row has no value in that field, or has one
     /// Reads what stands behind `is`.
     fn is_null(&mut self, field: &ComparedField) -> Result<ConditionNode> {
         let is_not = self.takes(&["not"]);
@@ -175,6 +182,8 @@ impl ConditionParser<'_> {
         Ok(if is_not { ConditionNode::Not(Box::new(is_null)) } else { is_null })
     }
 
+    // Row (conditions, flags): `tcp_flags & 0x12`, `tcp_flags & SA == S` | one of these bits is set; of these bits,
+    // exactly those are. `has` and `&` take any field of whole numbers: `length & 1`
     /// Reads what stands behind `&`: a mask, and what is left by it.
     fn masked(&mut self, field: &ComparedField) -> Result<ConditionNode> {
         let mask = self.bits(field)?;
@@ -199,6 +208,8 @@ impl ConditionParser<'_> {
         }
     }
 
+    // Row (conditions, text): `dns_query contains shop`, `startswith`, `endswith` | the text contains that, or begins
+    // or ends with it; case matters
     /// A test of text; none where another operator stands here.
     fn tested(&mut self, field: &ComparedField) -> Result<Option<ConditionNode>> {
         let (test, is_none) = if self.takes(&["contains"]) {
@@ -228,6 +239,9 @@ impl ConditionParser<'_> {
         }
     }
 
+    // Row (conditions, text): `dns_query ~ /^www[0-9]*[.]/`, also `matches`, `!~` | a part of the text matches the
+    // regular expression, in the [syntax of the crate regex](https://docs.rs/regex/#syntax), between slashes or quotes.
+    // `(?i)` at its beginning ignores case
     /// A regular expression between slashes or quotes.
     fn expression(&mut self) -> Result<TextTest> {
         // Of the first character behind the slash or the quote.
@@ -279,6 +293,7 @@ impl ConditionParser<'_> {
             {
                 Err(needs_order())
             }
+            // Row (conditions, flags): `tcp_flags == SA` | these flags are set, and no others
             _ => Ok(field.any(|place| ConditionNode::Compare(place, operator, literal.clone()))),
         }
     }
@@ -298,6 +313,8 @@ impl ConditionParser<'_> {
         Ok(field.none(|place| ConditionNode::In(place, literals.clone())))
     }
 
+    // Row (conditions, fields): `src_ip == dst_ip`, `src_port < dst_port` | two fields of one kind, both present. Text
+    // in quotes is never a field
     /// The field that another one is compared with, where the next word is not a value.
     fn other_field(&mut self, field: &ComparedField) -> Result<Option<ComparedField>> {
         let Some(QueryToken { kind, column }) = self.peek() else { return Ok(None) };
@@ -332,6 +349,8 @@ impl ConditionParser<'_> {
         })
     }
 
+    // Row (conditions, fields): `host == 10.0.0.1`, `port == 53` | source or destination has that value. With `!=`,
+    // neither has it
     /// The field of a name, or the fields of both sides.
     fn named(&self, name: &str) -> Option<ComparedField> {
         let places = match self.schema.find(name) {
@@ -387,6 +406,8 @@ impl ConditionParser<'_> {
         Ok(literals)
     }
 
+    // Row (conditions, lists): `dst_port == 53-80`, `src_port in 53-80, 443` | a number or a duration is in the range,
+    // ends included
     /// Reads what stands behind `==` and in lists.
     fn literal_or_range(&mut self, data_type: DataType) -> Result<Literal> {
         match self.peek().and_then(|token| Literal::read_or_range(&token.kind, data_type)) {

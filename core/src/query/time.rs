@@ -62,6 +62,7 @@ pub(super) fn time_ns(text: &str) -> Option<i64> {
     if let Some(nanoseconds) = since_1970(text) {
         return Some(nanoseconds);
     }
+    // Row (conditions, times): `ts >= 2026-11-21T10:00Z` | times of RFC 3339; seconds and zone (UTC) are optional
     let (date, clock) = match text.split_once(['T', 't', ' ']) {
         Some((date, clock)) => (date, clock),
         None => (text, "00:00Z"),
@@ -77,6 +78,7 @@ pub(super) fn time_ns(text: &str) -> Option<i64> {
     seconds.checked_mul(1_000_000_000)?.checked_add(clock_ns(clock)?)
 }
 
+// Row (conditions, times): `ts >= -10m`, `ts < -1.5h` | so long before the command began: `s`, `m`, `h`, `d`
 /// Nanoseconds of `-10m`, ten minutes before now. Other units than these are behind numbers since 1970, which may be negative,
 /// too, as a program writes them.
 fn before_now(text: &str) -> Option<i64> {
@@ -93,11 +95,15 @@ pub fn now() -> i64 {
     i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
 }
 
+// Row (conditions, times): `ts >= 1795255200`, `ts < 1795255200.25` | seconds since 1970, as `date +%s` and `tcpdump
+// -tt` print them
 /// Nanoseconds of a number of seconds since 1970, with or without a fraction, as `date +%s` and `tcpdump -tt` print it. One
 /// of another unit says so behind it (`ms`, `us`, `ns`), or by its size: from 10^11 on milliseconds, from 10^14 on
 /// microseconds, from 10^17 on nanoseconds. As seconds, 10^11 is in the year 5138; in each other unit, the bound is in 1973.
 fn since_1970(text: &str) -> Option<i64> {
     let (sign, text) = text.strip_prefix('-').map_or((1, text), |text| (-1, text));
+    // Row (conditions, times): `ts >= 1795255200000000000`, `ts >= 5ns` | numbers from 10^11 on are milliseconds, from
+    // 10^14 on microseconds, from 10^17 on nanoseconds; or a unit: `s`, `ms`, `us`, `ns`
     let end = text.find(char::is_alphabetic).unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(end)?;
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));

@@ -18,6 +18,7 @@ mod promises;
 mod python;
 mod questions;
 mod records;
+mod rows;
 mod ruby;
 mod tables;
 mod template;
@@ -34,13 +35,15 @@ type Maker = fn() -> String;
 /// The files, by their paths in the repository, with what makes them.
 const FILES: &[(&str, Maker)] = &[
     ("docs/bounds.md", bounds_page::page),
+    ("docs/conditions.md", || rows::filled("conditions")),
     ("docs/errors.md", || template::filled("errors.md", errors_page::written)),
-    ("docs/hash-table-file.md", || promises::filled("hash-table-file")),
+    ("docs/hash-table-file.md", || rows::filled("hash-table-file")),
     ("docs/names.md", || template::filled("names.md", names_page::written)),
     ("docs/options.md", options_page::page),
-    ("docs/pstore-journal.md", || promises::filled("pstore-journal")),
+    ("docs/pstore-journal.md", || rows::filled("pstore-journal")),
     ("docs/questions.md", questions::page),
-    ("docs/tree-table-file.md", || promises::filled("tree-table-file")),
+    ("docs/tree-table-file.md", || rows::filled("tree-table-file")),
+    ("docs/tshark.md", || rows::filled("tshark")),
     ("perl/lib/Bytewright/Cache.pm", || pod::filled("perl/lib/Bytewright/Cache.pm")),
     ("perl/lib/Bytewright/Capture.pm", || pod::filled("perl/lib/Bytewright/Capture.pm")),
     ("perl/lib/Bytewright/Questions.pm", questions::perl),

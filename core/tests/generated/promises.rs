@@ -16,7 +16,9 @@ use std::sync::LazyLock;
 
 use crate::comments::{Comment, comments_of, place_among, rows_of, unlike};
 use crate::list;
-use crate::marks::Marks;
+
+/// Name of the table in the mark on a page.
+pub(crate) const MARK: &str = "promises";
 
 /// The pages, each with the folders that its rows leave out. Tests in these come first.
 const PAGES: &[(&str, &[&str])] = &[
@@ -54,12 +56,16 @@ struct Promise {
 
 static PROMISES: LazyLock<Vec<Promise>> = LazyLock::new(|| rows_of(promises_of));
 
-/// The page with that name, with its rows.
-pub(crate) fn filled(page: &str) -> String {
+/// Returns true for the name of a page that promises something.
+pub(crate) fn are_of(page: &str) -> bool {
+    PAGES.iter().any(|(name, _)| *name == page)
+}
+
+/// The table of the page with that name.
+pub(crate) fn table_of_page(page: &str) -> String {
     let page = PAGES.iter().position(|(name, _)| *name == page).unwrap();
     let promises = PROMISES.iter().filter(|promise| promise.page == page).cloned().collect();
-    let table = table(promises).unwrap_or_else(|wrong| panic!("{wrong}"));
-    Marks::MARKDOWN.filled(&format!("docs/{}.md", PAGES[page].0), |_| table.clone())
+    table(promises).unwrap_or_else(|wrong| panic!("{wrong}"))
 }
 
 /// The promises that a file tells; an error for what looks like one and is none.

@@ -103,32 +103,52 @@ struct Case<'a> {
 /// The name of a kind of difference, and when it applies.
 type Rule = (&'static str, fn(&Case<'_>) -> bool);
 
-/// Reasons for differences from tshark: the first that applies explains. Each is a row of `docs/tshark.md`.
+/// Reasons for differences from tshark: the first that applies explains.
 const RULES: &[Rule] = &[
+    // Row (tshark-applications): tcpdump/LINKTYPE_PKTAP.pcap, packet 1 | in.m.yahoo.com | null | Without headers there
+    // is no payload.
     ("application behind a link type not decoded", |case| {
         case.packet.status().has(Status::UNKNOWN_LINK)
     }),
+    // Row (tshark-applications): zeek/gtp7_ipv6.pcap, packet 1 | xmail.nelt.com | null without `inner` | The outer
+    // payload is the tunnel. With `inner` the fields are those of the inner packet.
     ("application in a tunnel", |case| case.count(&["ip", "ipv6"]) > 1),
+    // Row (tshark-applications): zeek/tkey.pcap, packet 4 | id 52640 | null | Over TCP, messages are read that a
+    // segment has all of.
     ("DNS message in several segments", |case| {
         case.is_dns() && case.ours.is_none() && case.count(&["tcp"]) > 0
     }),
+    // Row (tshark-applications): tcpdump/dns_udp_8053.pcap, packet 1 | www.tcpdump.org | null | tshark guesses from
+    // what is in the payload.
     ("DNS on another port", |case| {
         let ports = [case.packet.src_port(), case.packet.dst_port()];
         case.is_dns() && !ports.iter().flatten().any(|port| [53, 5353, 5355].contains(port))
     }),
+    // Row (tshark-applications): nDPI/badpackets.pcap, packet 28 | null | mail.houzz.com | The message ends behind the
+    // name. A name that has no end is null; tshark shows `<Name too long>`. Control characters in names are escaped
+    // where they are shown, and stand in the field as they are.
     ("DNS message that is damaged", |case| {
         let is_shown = |text: &String| text == "<Name too long>" || text.contains('\\');
         let is_cut = case.theirs.is_none() && case.field == Field::DnsQuery;
         let theirs = case.answer.and_then(|answer| answer.first.get(&Field::DnsQuery));
         case.is_dns() && (is_cut || theirs.is_some_and(is_shown))
     }),
+    // Row (tshark-applications): nDPI/dnscrypt-v2.pcap, packet 1 | id 58307 | null | The header tells of a question,
+    // and no name stands there: it is encrypted, or no DNS.
     ("DNS port without a DNS message", |case| {
         let says_a_question = case.payload.get(4..6).is_none_or(|count| count != [0, 0]);
         let has_no_name = case.answer.is_some_and(Answer::has_no_question);
         case.is_dns() && case.ours.is_none() && says_a_question && has_no_name
     }),
+    // Row (tshark-applications): nDPI/quic-23.pcap, packet 1 | quic.aiortc.org | null | A draft, or Google's QUIC, with
+    // other keys. We decrypt the first packets of versions 1 and 2.
     ("QUIC", |case| case.field == Field::TlsSni && case.count(&["quic"]) > 0),
+    // Row (tshark-applications): nDPI/ssdp-m-search-ua.pcap, packet 1 | 239.255.255.250:1900 | null | HTTP's syntax
+    // over UDP.
     ("SSDP", |case| case.is_http() && case.count(&["ssdp"]) > 0),
+    // Row (tshark-applications): zeek/mixed-vlan-mpls.pcap, packet 37 | GET | null | A request of HTTP/0.9, a version
+    // that does not exist, or a line that goes on in another packet: only a whole line with its version says that it is
+    // HTTP/1.
     ("first line of HTTP that is not whole", |case| {
         let first = case.payload.split_inclusive(|byte| *byte == b'\n').next();
         let first = String::from_utf8_lossy(first.unwrap_or_default());
@@ -136,18 +156,27 @@ const RULES: &[Rule] = &[
             && case.ours.is_none()
             && !(first.ends_with('\n') && first.contains(" HTTP/1."))
     }),
+    // Row (tshark-applications): zeek/no-uri.pcap, packet 4 | path HTTP/1.1 | null | The version stands behind the
+    // method; tshark takes it for the path.
     ("request without a target", |case| {
         let theirs = case.theirs.as_deref().unwrap_or_default();
         case.field == Field::HttpPath && case.ours.is_none() && theirs.starts_with("HTTP/")
     }),
+    // Row (tshark-applications): zeek/connect-with-smtp.pcap, packet 4 | mailin03.sul.t-online.de:25 |
+    // mailin03.sul.t-online.de:25 / | We tell all that stands between method and version.
     ("request target with a space", |case| {
         let (Some(ours), Some(theirs)) = (&case.ours, &case.theirs) else { return false };
         case.field == Field::HttpPath && ours.split(' ').next() == Some(theirs)
     }),
+    // Row (tshark-applications): zeek/http-11-request-then-cruft.pcap, packet 6 | zeek.org | null | The header, or its
+    // end, is in another packet than the request line. Streams are not put together for `http_host` and
+    // `http_user_agent`.
     ("request in several packets", |case| {
         let is_header = matches!(case.field, Field::HttpHost | Field::HttpUserAgent);
         is_header && case.ours.is_none() && case.count(&["tcp"]) > 0
     }),
+    // Row (tshark-applications): nDPI/tunnelbear.pcap, packet 209 | null | api.polargrizzly.com | A repeated segment,
+    // or one of which its neighbours are missing. The name stands in it.
     ("segment that tshark leaves out", |case| {
         let is_known = |answer: &Answer| answer.first.get(&case.field) == case.ours.as_ref();
         let is_known = case.answers.values().any(is_known);

@@ -2,6 +2,7 @@
 
 use super::Tally;
 use super::oracle::{Answer, Row};
+use super::rules::CUSTOM_BLOCK;
 
 /// Blocks that tshark makes a row of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub(crate) fn without<'a>(answer: &'a Answer, bytes: &[u8], tally: &mut Tally) -
         } else {
             assert_eq!(row.protocols(), ["data"], "{}: a custom block", answer.file);
             let number = row.text("frame.number").unwrap_or_default();
-            tally.add(Some("custom block"), format!("{} packet {number}", answer.file));
+            tally.add(Some(CUSTOM_BLOCK), format!("{} packet {number}", answer.file));
         }
     }
     packets

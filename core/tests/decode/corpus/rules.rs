@@ -1,4 +1,4 @@
-//! Reasons for differences from tshark: one rule per kind, each a row of `docs/tshark.md`.
+//! Reasons for differences from tshark: one rule per kind, below the comment that is its row in `docs/tshark.md`.
 
 use bytewright::capture::Record;
 use bytewright::packet::{Packet, Status};
@@ -14,31 +14,87 @@ pub(crate) struct Case<'a> {
     pub(crate) row: &'a Row,
 }
 
+// Row (tshark-files): PcapPlusPlus/solaris.snoop | 250 packets | an error that names the format | We read pcap and
+// pcapng.
+const SNOOP: &str = "snoop";
+
+// Row (tshark-files): tcpdump/brcm-tag.pcap | refuses the file | 23 packets with their frame columns | tshark 4.0 gives
+// up where it has no dissector for link types 132, 164, 182, 281, 284, 285; lengths and times need none.
+const UNKNOWN_TO_TSHARK: &str = "link type unknown to tshark";
+
+// Row (tshark-files): pcapng-test-generator/test017.pcapng, packet 1 | a packet of the protocol `data` | no packet | A
+// custom block is not a packet. Our packet numbers are below tshark's behind one.
+pub(crate) const CUSTOM_BLOCK: &str = "custom block";
+
 /// The name of a kind of difference, and when it applies.
 type Rule = (&'static str, fn(&Case<'_>, &Difference) -> bool);
 
 /// The rules for single packets. The first that applies explains.
 const RULES: &[Rule] = &[
+    // Row (tshark-frames): nDPI/someip_sd_sample.pcap, packet 1 | source 192.168.88.73 | null, status `unknown_link` |
+    // PPI, frame relay, 802.11, USB, SunATM and others have frame columns only.
     ("link type not decoded", |_, difference| difference.field == "any header"),
+    // Row (tshark-files): PcapPlusPlus/igmplayer, packet 2 | 6,160,385 bytes on the wire | 46 bytes | The file is
+    // damaged behind its first packet. tshark takes it for Kuznetsov's variant, whose magic number it does not have.
+    // This is the one rule that names a file: a guess has no cause to compute.
     ("modified pcap by heuristics", |case, _| case.answer.file == "PcapPlusPlus/igmplayer"),
+    // Row (tshark-frames): nDPI/fuzz-2021-06-07-c6c72a0a56.pcap, packet 1 | 2,147,483,647 bytes | 4,093,509,168 bytes |
+    // tshark keeps lengths in 31 bits. An IP packet without a length of its own takes it from the frame.
     ("length above 2^31", is_length_above_31_bits),
+    // Row (tshark-frames): tcpdump/timestamp_invalid_micro.pcap, packet 3 | 1418145370.000000000 |
+    // 1418147517.483648000, status `bad_time` | tshark multiplies in 32 bits. We keep seconds and fraction as they are
+    // and say that it cannot be right.
     ("fraction of a second above a second", is_fraction_above_a_second),
+    // Row (tshark-frames): PcapPlusPlus/pcapng-example.pcapng, packet 60 | 18446744073204.126329000 | null, status
+    // `bad_time` | Times are 64-bit nanoseconds, which end in the year 2262.
     ("time beyond 2^63 nanoseconds", is_time_beyond_63_bits),
+    // Row (tshark-frames): tcpdump/802.1ad_QinQ.pcap, packet 1 | VLAN 2001 | VLAN 200 | The id of an outer tag of type
+    // 0x88a8 is another field in tshark, `ieee8021ad.id`; `vlan` is the outermost tag of any type.
     ("outer tag 802.1ad", is_outer_tag_802_1ad),
+    // Row (tshark-frames): tcpdump/macsec-integonly.pcap, packet 1 | source 192.168.113.1 | null, EtherType 0x88e5 |
+    // MACsec, NSH, provider backbone bridges and FabricPath are told by EtherType and not followed.
     ("header type not decoded", is_header_type_not_decoded),
+    // Row (tshark-frames): PcapPlusPlus/MplsPackets.pcap, packet 2 | source 192.168.1.2 | null | Nothing behind an MPLS
+    // stack says what follows. tshark guesses Ethernet; we take IP where its version stands there, and else nothing.
     ("Ethernet pseudo-wire", is_pseudo_wire),
-    ("IP version against the link type", is_version_against_link_type),
-    ("bad IP header", is_bad_ip_header),
-    ("IP header cut off", is_ip_header_cut_off),
-    ("source route", is_source_route),
-    ("first fragment", is_first_fragment),
-    ("UDP length against IP's", is_udp_length_against_ip),
-    ("UDP length 0", is_udp_length_0),
-    ("TCP header shorter than its minimum", is_bad_tcp_header),
-    ("TCP header cut off", is_tcp_header_cut_off),
-    ("ICMP message shorter than its minimum", is_short_icmp),
-    ("IPv6 payload length 0", is_ipv6_length_0),
+    // Row (tshark-frames): tcpdump/arp-oobr.pcap, packet 170 | null | sender 0.0.0.0, status `truncated` | With
+    // hardware addresses of 22 bytes the frame holds the sender and not the target. tshark tells both or none.
     ("ARP addresses cut off", is_arp_cut_off),
+    // Row (tshark-headers): tcpdump/LINKTYPE_IPV6_invalid.pcap, packet 1 | null | source 192.168.1.100 | IPv4 under the
+    // link type of IPv6. The version in the packet tells, whatever led there.
+    ("IP version against the link type", is_version_against_link_type),
+    // Row (tshark-headers): PcapPlusPlus/ipv4-malformed.pcap, packet 1 | length 11 | null, status `bad_header` | A
+    // header length below 20, or a total length below the header: none of its fields is trusted. tshark tells those
+    // that it came by.
+    ("bad IP header", is_bad_ip_header),
+    // Row (tshark-headers): zeek/ip6-trunc.pcap, packet 1 | source 2001:4f8:4:7:2e0:81ff:fe52:ffff | null, status
+    // `truncated` | Addresses come in pairs: of a cut header nothing is told.
+    ("IP header cut off", is_ip_header_cut_off),
+    // Row (tshark-headers): PcapPlusPlus/ipv4-options.pcap, packet 6 | destination 0.0.0.0 | destination 10.0.0.138 |
+    // tshark shows the last hop of a source route as the destination. We show the header's own.
+    ("source route", is_source_route),
+    // Row (tshark-headers): PcapPlusPlus/ip-frag.pcap, packet 445 | UDP length 8,320 | payload of 1,472 bytes, status
+    // `fragment` | The UDP header states the whole datagram; `payload_len` is this packet's part. For TCP tshark tells
+    // no length of a part.
+    ("first fragment", is_first_fragment),
+    // Row (tshark-headers): tcpdump/isakmp-delete-segfault.pcap, packet 1 | UDP length 456 | null, status `bad_header`
+    // | More than the IP packet holds, or less than the header.
+    ("UDP length against IP's", is_udp_length_against_ip),
+    // Row (tshark-headers): tcpdump/bigtcp-ipv4-vxlan-ipv4.pcap, packet 1 | UDP length 0 | payload of 80,074 bytes |
+    // The length is then what IP says (RFC 2675, section 4).
+    ("UDP length 0", is_udp_length_0),
+    // Row (tshark-headers): tcpdump/bigtcp-ipv6.pcap, packet 1 | no ports | ports, payload of 79,968 bytes | Segments
+    // above 64 KB before offload leave the length to the frame, with or without a jumbo option.
+    ("IPv6 payload length 0", is_ipv6_length_0),
+    // Row (tshark-headers): nDPI/kerberos_fuzz.pcapng, packet 1 | no flags, length 260 | flags 1, length null, status
+    // `bad_header` | The fixed fields are there whatever the data offset says; where the payload begins is not known.
+    ("TCP header shorter than its minimum", is_bad_tcp_header),
+    // Row (tshark-headers): tcpdump/tcp_header_heapoverflow.pcap, packet 1 | ports | ports, sequence and
+    // acknowledgement number, status `truncated` | Every whole field before the cut is told.
+    ("TCP header cut off", is_tcp_header_cut_off),
+    // Row (tshark-headers): PcapPlusPlus/clusterfuzz-testcase-minimized-FuzzTarget-5196221831708672, packet 1 | null |
+    // type 4 | Type and code are there, 3 bytes of the rest are not.
+    ("ICMP message shorter than its minimum", is_short_icmp),
 ];
 
 /// The rule that explains a difference.
@@ -187,7 +243,7 @@ fn number(value: &Option<String>) -> i128 {
 
 /// The names of all rules.
 pub(crate) fn names() -> Vec<&'static str> {
-    let files = ["snoop", "link type unknown to tshark", "custom block"];
+    let files = [SNOOP, UNKNOWN_TO_TSHARK, CUSTOM_BLOCK];
     RULES.iter().map(|(name, _)| *name).chain(files).collect()
 }
 
@@ -199,12 +255,12 @@ pub(crate) fn explain_end(
 ) -> Option<&'static str> {
     /// Link types that tshark 4.0 has no reader for: Juniper ES and monitor, multilink frame relay,
     /// Broadcom and Marvell switch tags.
-    const UNKNOWN_TO_TSHARK: [u16; 6] = [132, 164, 182, 281, 284, 285];
-    let is_unknown = |kind: &u16| UNKNOWN_TO_TSHARK.contains(kind);
+    const NO_READER: [u16; 6] = [132, 164, 182, 281, 284, 285];
+    let is_unknown = |kind: &u16| NO_READER.contains(kind);
     match answer.verdict {
-        Verdict::Whole if bytes.starts_with(b"snoop\0\0\0") => Some("snoop"),
+        Verdict::Whole if bytes.starts_with(b"snoop\0\0\0") => Some(SNOOP),
         Verdict::Refused if !link_types.is_empty() && link_types.iter().all(is_unknown) => {
-            Some("link type unknown to tshark")
+            Some(UNKNOWN_TO_TSHARK)
         }
         _ => None,
     }
