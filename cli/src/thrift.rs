@@ -204,6 +204,8 @@ impl Decoder {
             into.extend_from_slice(b": ");
         }
         let Some(header) = &message.header else { return };
+        // Row (thrift-json, calls): a call or an answer | `{"name": ..., "kind": ..., "sequence_id": ..., "value":
+        // ...}`
         if self.as_json {
             into.extend_from_slice(b"{\"name\":");
             notation::json_bytes(into, header.name);

@@ -32,8 +32,12 @@ pub(super) struct ColumnNode {
 #[repr(u8)]
 pub(super) enum NodeValues {
     Single(ReadOperation),
+    // Row (thrift-paths): `place` | a struct: a Hash of its fields, `nil` for those that are not set. Unions are
+    // structs of which one field is set
     Struct(StructNode),
+    // Row (thrift-paths): `tags`, a list or a set | a list: an Array
     List(Box<ListNode>),
+    // Row (thrift-paths): `tags`, a map | a map: a Hash
     Map(Box<MapNode>),
 }
 

@@ -23,17 +23,27 @@ struct JsonWriter<'a> {
 impl JsonWriter<'_> {
     fn value<'t>(&mut self, cursor: &mut TapeCursor<'t>, value: TapeValue<'t>, of: &Type) {
         match value {
+            // Row (thrift-json, null): a list, set or map whose elements have another type than in the IDL | null;
+            // empty where it is empty
             TapeValue::Null => self.put("null"),
             TapeValue::Bool(truth) => self.put(if truth { "true" } else { "false" }),
+            // Row (thrift-json, values): enum | its name, or its number if the IDL has no name for it
+            // Row (thrift-json, values): i64 | all digits; readers that use doubles (JavaScript) round above 2^53
             TapeValue::Int(number) => self.number(number, of),
+            // Row (thrift-json, values): double | the shortest text that reads back as the same number; `"NaN"`,
+            // `"Infinity"`, `"-Infinity"`
             TapeValue::Double(number) => text::double(self.into, number),
+            // Row (thrift-json, values): string | a string; `{"base64": ...}` if it is not UTF-8
             TapeValue::String(bytes) => text::bytes(self.into, bytes),
+            // Row (thrift-json, values): binary | `{"base64": ...}` always
             TapeValue::Binary(bytes) => text::base64(self.into, bytes),
             TapeValue::Uuid(bytes) => {
                 self.put("\"");
                 notation::uuid(self.into, bytes);
                 self.put("\"");
             }
+            // Row (thrift-json, values): struct, union, exception | an object of the fields that the message has, in
+            // its order
             TapeValue::Struct(id) | TapeValue::Union { id, .. } => {
                 let mut opening = b'{';
                 while let Some((_, field, value)) = cursor.field_in(self.schema.fields(id)) {
@@ -44,6 +54,8 @@ impl JsonWriter<'_> {
                 }
                 self.put(if opening == b'{' { "{}" } else { "}" });
             }
+            // Row (thrift-json, values): map | an object if keys are strings, numbers, bools or enums; otherwise
+            // `{"entries": [[key, value], ...]}`
             TapeValue::Map(count) => self.map(cursor, count, of),
             container => {
                 let mut elements = container.elements();

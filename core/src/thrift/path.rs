@@ -13,12 +13,16 @@ use crate::{Error, ErrorKind, Result};
 pub enum PathStep {
     /// The field of a struct with that number in the schema.
     Field(u16),
+    // Row (thrift-paths): `groups.chunks.size` | a list for each list on the way: `[[1, 2], [3]]`
     /// The elements of a list or a set, as a list.
     Elements,
+    // Row (thrift-paths): `groups[].chunks[].size` | a row for each chunk, and the other columns repeated beside it
     /// The elements of a list or a set, a row each.
     ElementRows,
     /// The entries of a map, as a list.
     Entries,
+    // Row (thrift-paths): `tags{}.key`, `tags{}.value` | a row for each entry of a map; `tags.key` is the list of its
+    // keys
     /// The entries of a map, a row each.
     EntryRows,
     /// The key of an entry.
@@ -202,6 +206,7 @@ impl<'s> PathWalk<'s> {
         Ok(FieldPath { name: self.path.to_owned(), steps: self.steps, value_type })
     }
 
+    // Row (thrift-paths): `place.*` | a column for each field of the struct with one value
     /// The fields of the struct with one value.
     fn all_scalars(mut self) -> Result<Vec<FieldPath>> {
         while let PathPlace::Value(Type::List(element) | Type::Set(element)) = &self.at {

@@ -217,6 +217,7 @@ fn unsigned(bytes: &[u8], endian: Endian) -> u64 {
 fn kind(letter: u8, order: Option<Endian>) -> Option<(ScalarKind, usize)> {
     let given = order.unwrap_or(NATIVE);
     let ordered = match letter {
+        // Row (template-letters): `C c S s L l Q q J j n N v V` | integers
         b'S' => (ScalarKind::Unsigned(given), 2),
         b'L' | b'I' => (ScalarKind::Unsigned(given), 4),
         b'Q' => (ScalarKind::Unsigned(given), 8),
@@ -232,15 +233,18 @@ fn kind(letter: u8, order: Option<Endian>) -> Option<(ScalarKind, usize)> {
         b'N' => (ScalarKind::Unsigned(Endian::Big), 4),
         b'v' => (ScalarKind::Unsigned(Endian::Little), 2),
         b'V' => (ScalarKind::Unsigned(Endian::Little), 4),
+        // Row (template-letters): `e E g G f F d D` | floats
         b'e' => (ScalarKind::Float(Endian::Little), 4),
         b'E' => (ScalarKind::Float(Endian::Little), 8),
         b'g' => (ScalarKind::Float(Endian::Big), 4),
         b'G' => (ScalarKind::Float(Endian::Big), 8),
         b'f' | b'F' => (ScalarKind::Float(NATIVE), 4),
         b'd' | b'D' => (ScalarKind::Float(NATIVE), 8),
+        // Row (template-letters): `a A Z` | bytes
         b'a' => (ScalarKind::Bytes, 1),
         b'A' => (ScalarKind::Trimmed, 1),
         b'Z' => (ScalarKind::UntilZero, 1),
+        // Row (template-letters): `x` | skipped bytes
         b'x' => (ScalarKind::Nothing, 1),
         _ => return None,
     };

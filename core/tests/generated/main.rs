@@ -42,6 +42,8 @@ const FILES: &[(&str, Maker)] = &[
     ("docs/options.md", options_page::page),
     ("docs/pstore-journal.md", || rows::filled("pstore-journal")),
     ("docs/questions.md", questions::page),
+    ("docs/reader.md", || rows::filled("reader")),
+    ("docs/thrift.md", || rows::filled("thrift")),
     ("docs/tree-table-file.md", || rows::filled("tree-table-file")),
     ("docs/tshark.md", || rows::filled("tshark")),
     ("perl/lib/Bytewright/Cache.pm", || pod::filled("perl/lib/Bytewright/Cache.pm")),

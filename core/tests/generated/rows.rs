@@ -46,6 +46,13 @@ const TABLES: &[Table] = &[
     },
     of_forms("groups", "conditions", &["in `--group-by`", "means"]),
     of_forms("sums", "conditions", &["in `--sum`", "means"]),
+    of_forms("frame-flags", "hash-table-file", &["flag", "meaning"]),
+    of_forms("template-letters", "reader", &["letters", "values"]),
+    of_forms("thrift-paths", "thrift", &["path", "column"]),
+    Table {
+        parts: &["values", "null", "calls"],
+        ..of_forms("thrift-json", "thrift", &["value", "in JSON"])
+    },
 ];
 
 /// A table of differences from tshark.

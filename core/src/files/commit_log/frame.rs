@@ -38,20 +38,22 @@ impl Salt {
 /// Facts about a frame beside its records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct FrameFlags {
-    /// It ends its commit. One without is followed by more of the same commit.
+    // Row (frame-flags): 1 | commits: the frame is the last of its transaction
     pub(crate) commits: bool,
-    /// All of the file before it had been made to survive a power cut when it was written.
+    // Row (frame-flags): 2 | follows sync: everything before this frame was synced before the frame was written
     pub(crate) follows_sync: bool,
-    /// It begins with taking out all entries.
+    // Row (frame-flags): 4 | clears: all entries before this frame are deleted
     pub(crate) clears: bool,
-    /// It is of the commit of the frame before it.
+    // Row (frame-flags): 8 | continues: the frame is not the first of its transaction
     pub(crate) continues: bool,
-    /// It was added by closing the table. Its record deletes a random key, so that no other history
-    /// of the table has the same frame.
+    // Row (frame-flags): 16 | closes: the table was closed after everything before this frame was synced
+    /// Its record deletes a random key, so that no other history of the table has the same frame.
     pub(crate) closes: bool,
-    /// It has room for the index instead of records, and no number of its own. No check covers what is in it.
+    // Row (frame-flags): 32 | room: the payload is not records but room for the index, or unused; no check covers it,
+    // and the number is not one of a transaction
     pub(crate) is_room: bool,
-    /// It stands for the commits before its end, which are gone. The one behind has its number.
+    // Row (frame-flags): 64 | trimmed, beside 32: all transactions up to the end of the frame are gone, and the number
+    // is that of the next one
     pub(crate) is_trimmed: bool,
 }
 
