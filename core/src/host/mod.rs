@@ -46,5 +46,5 @@ pub use reader::{DIRECT_MIN, Destination, HostReader, Operation, ReaderOptions, 
 pub use report::OpenReport;
 pub use rows::{CaptureSource, RowStep, Rows};
 pub use stream_host::{StreamHost, Whence};
-pub use turn::{SingleCaller, Taken, Turn, TurnHost};
+pub use turn::{SingleCaller, SingleCallerHost, Taken, Turn, TurnHost};
 pub use writer::{GATHERED_MAX, HostWriter};

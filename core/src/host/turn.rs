@@ -90,18 +90,21 @@ pub trait TurnHost: Host {
     }
 }
 
-/// The caller of a host that has one thread.
+/// The caller of a host whose objects have one.
 #[derive(Debug, Clone, Copy)]
 pub struct SingleCaller;
 
-impl TurnHost for Blocking {
+/// A host each of whose objects is used by one thread at a time, as its rules say: nobody waits for a turn.
+pub trait SingleCallerHost: Host {}
+
+impl<H: SingleCallerHost> TurnHost for H {
     type Caller = SingleCaller;
 
-    fn caller(&self) -> Result<SingleCaller, Error> {
+    fn caller(&self) -> Result<SingleCaller, H::Error> {
         Ok(SingleCaller)
     }
 
-    fn is_running(&self, _holder: &SingleCaller) -> Result<bool, Error> {
+    fn is_running(&self, _holder: &SingleCaller) -> Result<bool, H::Error> {
         Ok(true)
     }
 
@@ -109,6 +112,8 @@ impl TurnHost for Blocking {
         true
     }
 }
+
+impl SingleCallerHost for Blocking {}
 
 /// Result of taking a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

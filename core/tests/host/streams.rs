@@ -14,8 +14,8 @@ use std::path::PathBuf;
 use bytewright::bytes::{Compression, Feed, FileSource, LineRule, Search, Separator};
 use bytewright::files::FileWriter;
 use bytewright::host::{
-    Blocking, Destination, GATHERED_MAX, Host, Operation, ReaderOptions, SingleCaller, StreamHost,
-    TurnHost, Whence,
+    Blocking, Destination, GATHERED_MAX, Host, Operation, ReaderOptions, SingleCaller,
+    SingleCallerHost, StreamHost, TurnHost, Whence,
 };
 use bytewright::wire::{VarintStart, varint_at_start};
 use bytewright::{Error, ErrorKind};
@@ -692,18 +692,7 @@ impl Host for Plain {
         Ok(bytes.drain(..count).collect())
     }
 }
-impl TurnHost for Plain {
-    type Caller = SingleCaller;
-    fn caller(&self) -> Result<SingleCaller, Self::Error> {
-        Ok(SingleCaller)
-    }
-    fn is_running(&self, _: &SingleCaller) -> Result<bool, Self::Error> {
-        Ok(true)
-    }
-    fn is_of_this_thread(&self, _: &SingleCaller) -> bool {
-        true
-    }
-}
+impl SingleCallerHost for Plain {}
 impl StreamHost for Plain {}
 
 #[test]

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use bytewright::host::{Host, SingleCaller, StreamHost, TurnHost};
+use bytewright::host::{Host, SingleCallerHost, StreamHost};
 use bytewright::{Error, ErrorKind, Result, threads};
 
 use crate::error::{bw_error, bw_status, guard};
@@ -111,21 +111,7 @@ impl Host for CallerHost {
     }
 }
 
-impl TurnHost for CallerHost {
-    type Caller = SingleCaller;
-
-    fn caller(&self) -> Result<SingleCaller> {
-        Ok(SingleCaller)
-    }
-
-    fn is_running(&self, _holder: &SingleCaller) -> Result<bool> {
-        Ok(true)
-    }
-
-    fn is_of_this_thread(&self, _holder: &SingleCaller) -> bool {
-        true
-    }
-}
+impl SingleCallerHost for CallerHost {}
 
 /// The program as the host of a reader, whose input is waited for by the call itself: another thread does so where there is
 /// a function to ask meanwhile.
@@ -173,21 +159,7 @@ impl Host for ReaderHost {
     }
 }
 
-impl TurnHost for ReaderHost {
-    type Caller = SingleCaller;
-
-    fn caller(&self) -> Result<SingleCaller> {
-        Ok(SingleCaller)
-    }
-
-    fn is_running(&self, _holder: &SingleCaller) -> Result<bool> {
-        Ok(true)
-    }
-
-    fn is_of_this_thread(&self, _holder: &SingleCaller) -> bool {
-        true
-    }
-}
+impl SingleCallerHost for ReaderHost {}
 
 impl StreamHost for ReaderHost {}
 

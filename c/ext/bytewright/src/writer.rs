@@ -8,7 +8,9 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use bytewright::files::FileWriter;
-use bytewright::host::{GATHERED_MAX, Host, HostWriter, SingleCaller, StreamHost, TurnHost};
+use bytewright::host::{
+    GATHERED_MAX, Host, HostWriter, SingleCaller, SingleCallerHost, StreamHost,
+};
 use bytewright::wire::{VARINT_LEN_MAX, to_zigzag, write_varint};
 use bytewright::{Error, ErrorKind, Result, panics};
 
@@ -146,21 +148,7 @@ impl Host for WriterHost {
     }
 }
 
-impl TurnHost for WriterHost {
-    type Caller = SingleCaller;
-
-    fn caller(&self) -> Result<SingleCaller> {
-        Ok(SingleCaller)
-    }
-
-    fn is_running(&self, _holder: &SingleCaller) -> Result<bool> {
-        Ok(true)
-    }
-
-    fn is_of_this_thread(&self, _holder: &SingleCaller) -> bool {
-        true
-    }
-}
+impl SingleCallerHost for WriterHost {}
 
 impl StreamHost for WriterHost {
     fn write_from(&self, writer: &HostWriter<SingleCaller>) -> Result<()> {
