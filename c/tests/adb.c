@@ -4,8 +4,8 @@
  * conformance/adb.json, which Ruby and Perl run. run.sh says how this is compiled and run.
  */
 #include "expect.h"
+#include "text.h"
 
-#define TEXT(text) (const uint8_t *)(text), sizeof(text) - 1
 #define ARGUMENTS_MAX 6
 
 /* The strings of the last answer, each with a line break behind it. */

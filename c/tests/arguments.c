@@ -3,20 +3,11 @@
  * Method: a megabyte in the place of each text that a function takes, in ASCII and as bytes that are no UTF-8.
  * Compiled and run as tables.c is, from the folder of the repository.
  */
-#include "expect.h"
+#include "samples.h"
 
 enum { LONG = 1 << 20, MESSAGE_MAX = 1024 };
 
-#define WEB "samples/web.pcap.gz"
-
 static char named[LONG + 1];
-
-static bw_capture *opened(void) {
-  bw_error error = BW_ERROR_INIT;
-  bw_capture *capture = NULL;
-  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open(WEB, NULL, &capture, &error));
-  return capture;
-}
 
 static void expect_short(bw_status status, bw_error *error, const char *what) {
   if (status < BW_STATUS_IO || strlen(error->message) >= MESSAGE_MAX || (error->file != NULL && strlen(error->file) >= MESSAGE_MAX)) {
@@ -66,7 +57,7 @@ static void texts_of_tables(const char *text) {
 
 static void texts_of_captures(const char *text) {
   bw_error error = BW_ERROR_INIT;
-  bw_capture *capture = opened(), *other = NULL;
+  bw_capture *capture = opened(WEB, NULL), *other = NULL;
   bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
   bw_flow_options flows = BW_FLOW_OPTIONS_INIT;
   bw_sum_options sums = BW_SUM_OPTIONS_INIT;

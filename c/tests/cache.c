@@ -3,8 +3,8 @@
  * Method: one script over both. It is compiled and run as tables.c is.
  */
 #include "expect.h"
-
-#define TEXT(text) (const uint8_t *)(text), sizeof(text) - 1
+#include "files.h"
+#include "text.h"
 
 static void entries_are_set_and_found_until_they_expire(bw_cache *cache) {
   bw_error error = BW_ERROR_INIT;
@@ -186,13 +186,13 @@ static void a_table_is_no_cache(const char *path) {
 }
 
 int main(int count, char **arguments) {
-  char path[4096];
+  char path[PATH_SIZE];
   int place;
   EXPECT(count == 2);
   for (place = 0; place < 2; place++) {
     bw_error error = BW_ERROR_INIT;
     bw_cache *cache = NULL;
-    snprintf(path, sizeof path, "%s/c.bwc", arguments[1]);
+    path_in(arguments[1], "c.bwc", path);
     EXPECT_STATUS(BW_STATUS_OK, bw_cache_open(place ? path : NULL, NULL, &cache, &error));
     entries_are_set_and_found_until_they_expire(cache);
     integers_are_added_to(cache);
@@ -204,7 +204,7 @@ int main(int count, char **arguments) {
   what_is_over_the_limits_is_evicted(path);
   remove(path);
   damage_is_an_error_or_cleared_for_all_who_have_the_file(path);
-  snprintf(path, sizeof path, "%s/t.bwh", arguments[1]);
+  path_in(arguments[1], "t.bwh", path);
   a_table_is_no_cache(path);
   return 0;
 }

@@ -6,6 +6,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "expect.h"
+#include "files.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -192,11 +193,11 @@ static void a_file_that_is_moved_and_removed_goes_on(const char *path, const cha
 }
 
 int main(int argc, char **argv) {
-  char path[4096], moved[4096];
+  char path[PATH_SIZE], moved[PATH_SIZE];
   int how;
   EXPECT(argc == 2);
-  snprintf(path, sizeof path, "%s/cut.bwt", argv[1]);
-  snprintf(moved, sizeof moved, "%s/moved.bwt", argv[1]);
+  path_in(argv[1], "cut.bwt", path);
+  path_in(argv[1], "moved.bwt", moved);
   for (how = HALF; how < CUTS; how++) {
     a_cut_is_an_error(path, (enum cut)how, false);
     a_cut_is_an_error(path, (enum cut)how, true);

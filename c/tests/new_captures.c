@@ -4,23 +4,13 @@
  * the repository.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "expect.h"
+#include "files.h"
+#include "interrupts.h"
+#include "samples.h"
 
-#include <dirent.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-enum { PATH_SIZE = 4096 };
-
-static const char *const WEB = "samples/web.pcap.gz";
-static const char *const VLAN = "samples/vlan.pcapng";
 
 static const char *folder;
-
-static char *path_in(char *path, const char *name) {
-  EXPECT(snprintf(path, PATH_SIZE, "%s/%s", folder, name) < PATH_SIZE);
-  return path;
-}
 
 static bw_names named(const char *const *options) {
   bw_names names = BW_NAMES_INIT;
@@ -28,15 +18,6 @@ static bw_names named(const char *const *options) {
   names.names = options;
   return names;
 }
-
-static bw_capture *opened(const char *path, const bw_capture_options *options) {
-  bw_error error = BW_ERROR_INIT;
-  bw_capture *capture = NULL;
-  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open(path, options, &capture, &error));
-  return capture;
-}
-
-static void closed(bw_capture *capture) { EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(capture, NULL)); }
 
 /* Cuts the capture at a path by options whose list ends with a null. */
 static bw_cut_counts cut(const char *from, const char *to, const char *const *options) {
@@ -70,16 +51,9 @@ static uint64_t packets_where(const char *path, const char *condition) {
   const bw_names fields = named(field), options = named(where);
   bw_capture *capture = opened(path, NULL);
   bw_rows *rows = NULL;
-  bw_batch *batch = NULL;
-  uint64_t count = 0;
-  bw_status status;
+  uint64_t count;
   EXPECT_STATUS(BW_STATUS_OK, bw_capture_packets(&capture, 1, &fields, 0, condition ? &options : NULL, &rows, &error));
-  while ((status = bw_rows_next(rows, &batch, &error)) == BW_STATUS_OK) {
-    count += bw_batch_rows(batch);
-    bw_batch_free(batch);
-  }
-  EXPECT_STATUS(BW_STATUS_NONE, status);
-  bw_rows_free(rows);
+  count = count_of(rows);
   closed(capture);
   return count;
 }
@@ -98,31 +72,16 @@ static uint64_t captured_bytes(const char *path) {
   return value.data.unsigned_number;
 }
 
-static size_t names_in(void) {
-  size_t count = 0;
-  const struct dirent *entry;
-  DIR *names = opendir(folder);
-  EXPECT(names);
-  while ((entry = readdir(names)) != NULL) count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-  closedir(names);
-  return count;
-}
-
-static off_t length_of(const char *path) {
-  struct stat found;
-  return stat(path, &found) == 0 ? found.st_size : -1;
-}
-
 static void what_a_condition_selects_is_a_new_capture(void) {
   const char *const none[] = {NULL}, *const options[] = {"where=length > 1000", "snaplen=80", NULL};
   char path[PATH_SIZE];
   uint64_t expected = packets_where(WEB, "where=length > 1000"), all = packets_where(WEB, NULL);
-  bw_cut_counts counts = cut(WEB, path_in(path, "long.pcapng.zst"), options);
+  bw_cut_counts counts = cut(WEB, path_in(folder, "long.pcapng.zst", path), options);
   EXPECT(expected > 0 && expected < all);
   EXPECT(counts.packets == expected && counts.bytes > 1000 * expected && counts.files == 1 && counts.duplicates == 0);
   EXPECT(packets_where(path, NULL) == expected && captured_bytes(path) <= 80 * expected);
   EXPECT(packets_where(path, "where=length > 1000") == expected && unlink(path) == 0);
-  counts = cut(WEB, path_in(path, "all.pcap"), none);
+  counts = cut(WEB, path_in(folder, "all.pcap", path), none);
   EXPECT(counts.packets == all && packets_where(path, NULL) == all && unlink(path) == 0);
 }
 
@@ -130,17 +89,17 @@ static void no_capture_but_with_force_is_replaced_and_never_its_own_input(void) 
   const char *const none[] = {NULL}, *const force[] = {"force=true", "where=length > 1000", NULL};
   char path[PATH_SIZE], link_path[PATH_SIZE];
   off_t length;
-  uint64_t all = cut(WEB, path_in(path, "own.pcap"), none).packets;
+  uint64_t all = cut(WEB, path_in(folder, "own.pcap", path), none).packets;
   expect_refusal(BW_STATUS_ARGUMENT, VLAN, path, none, "force");
   length = length_of(path);
   expect_refusal(BW_STATUS_ARGUMENT, path, path, force, "input");
-  EXPECT(symlink(path, path_in(link_path, "link.pcap")) == 0);
+  EXPECT(symlink(path, path_in(folder, "link.pcap", link_path)) == 0);
   expect_refusal(BW_STATUS_ARGUMENT, path, link_path, force, "input");
   EXPECT(unlink(link_path) == 0 && link(path, link_path) == 0);
   expect_refusal(BW_STATUS_ARGUMENT, path, link_path, force, "input");
   EXPECT(length_of(path) == length && packets_where(path, NULL) == all);
   EXPECT(cut(WEB, path, force).packets < all && length_of(path) < length && length_of(link_path) == length);
-  EXPECT(unlink(path) == 0 && unlink(link_path) == 0 && names_in() == 0);
+  EXPECT(unlink(path) == 0 && unlink(link_path) == 0 && names_in(folder) == 0);
 }
 
 static void nonsense_is_refused_and_leaves_nothing(void) {
@@ -150,8 +109,8 @@ static void nonsense_is_refused_and_leaves_nothing(void) {
   bw_cut_counts counts = BW_CUT_COUNTS_INIT;
   bw_capture *capture = opened(WEB, NULL);
   char path[PATH_SIZE];
-  expect_refusal(BW_STATUS_ARGUMENT, WEB, path_in(path, "none.txt"), none, "none.txt");
-  path_in(path, "none.pcap");
+  expect_refusal(BW_STATUS_ARGUMENT, WEB, path_in(folder, "none.txt", path), none, "none.txt");
+  path_in(folder, "none.pcap", path);
   expect_refusal(BW_STATUS_ARGUMENT, WEB, path, unknown, "did you mean snaplen?");
   expect_refusal(BW_STATUS_ARGUMENT, WEB, path, condition, "did you mean length?");
   expect_refusal(BW_STATUS_ARGUMENT, WEB, path, rule, "expected anonymize beside payload");
@@ -161,7 +120,7 @@ static void nonsense_is_refused_and_leaves_nothing(void) {
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_cut(capture, NULL, NULL, NULL, NULL, &error));
   counts.size = 3;
   EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_capture_cut(capture, path, NULL, &counts, NULL, &error));
-  EXPECT(strstr(error.message, "expected a bw_cut_counts initialized with BW_CUT_COUNTS_INIT") != NULL && names_in() == 0);
+  EXPECT(strstr(error.message, "expected a bw_cut_counts initialized with BW_CUT_COUNTS_INIT") != NULL && names_in(folder) == 0);
   EXPECT_STATUS(BW_STATUS_OK, bw_capture_cut(capture, path, NULL, NULL, NULL, NULL));
   EXPECT(unlink(path) == 0);
   bw_error_clear(&error);
@@ -171,8 +130,8 @@ static void nonsense_is_refused_and_leaves_nothing(void) {
 static void a_rotated_capture_is_several_files(void) {
   const char *const options[] = {"rotate=400p", "keep=2", NULL};
   char path[PATH_SIZE];
-  bw_cut_counts counts = cut(WEB, path_in(path, "%n.pcap"), options);
-  EXPECT(counts.packets == packets_where(WEB, NULL) && counts.files == (counts.packets + 399) / 400 && names_in() == 2);
+  bw_cut_counts counts = cut(WEB, path_in(folder, "%n.pcap", path), options);
+  EXPECT(counts.packets == packets_where(WEB, NULL) && counts.files == (counts.packets + 399) / 400 && names_in(folder) == 2);
   EXPECT(snprintf(path, sizeof path, "%s/%05d.pcap", folder, (int)counts.files - 1) > 0 && packets_where(path, NULL) == 400 && unlink(path) == 0);
   EXPECT(snprintf(path, sizeof path, "%s/%05d.pcap", folder, (int)counts.files) > 0 && unlink(path) == 0);
 }
@@ -187,9 +146,9 @@ static void a_damaged_capture_is_written_up_to_its_damage(void) {
   FILE *file = fopen(VLAN, "rb");
   bw_capture *capture;
   EXPECT(file && fread(bytes, 1, sizeof bytes, file) == sizeof bytes && fclose(file) == 0);
-  file = fopen(path_in(damaged, "damaged.pcapng"), "wb");
+  file = fopen(path_in(folder, "damaged.pcapng", damaged), "wb");
   EXPECT(file && fwrite(bytes, 1, sizeof bytes, file) == sizeof bytes && fclose(file) == 0);
-  path_in(path, "whole.pcapng");
+  path_in(folder, "whole.pcapng", path);
   capture = opened(damaged, NULL);
   EXPECT_STATUS(BW_STATUS_OK, bw_capture_cut(capture, path, NULL, &counts, &damage, &error));
   EXPECT(counts.packets == 76 && damage.status == BW_STATUS_TRUNCATED && damage.offset == 17968 && packets_where(path, NULL) == 76);
@@ -207,29 +166,20 @@ static void a_damaged_capture_is_written_up_to_its_damage(void) {
   bw_error_clear(&damage);
 }
 
-static bool on_the_third_question(void *context) { return ++*(int *)context >= 3; }
-
 static void an_interrupted_cut_leaves_the_file_that_was_there(void) {
-  static uint8_t bytes[4096];
   bw_error error = BW_ERROR_INIT;
   bw_capture_options options = BW_CAPTURE_OPTIONS_INIT;
   bw_capture *capture;
-  FILE *file = fopen("samples/tunnels.pcap", "rb"), *old;
-  char path[PATH_SIZE], pipe_path[32];
+  FILE *old;
+  char path[PATH_SIZE];
   int ends[2], questions = 0;
-  size_t length;
-  EXPECT(file && (old = fopen(path_in(path, "cut.pcap"), "wb")) != NULL && fputs("old", old) >= 0 && fclose(old) == 0);
-  options.interrupted = on_the_third_question, options.interrupted_context = &questions;
-  EXPECT(pipe(ends) == 0);
-  snprintf(pipe_path, sizeof pipe_path, "/dev/fd/%d", ends[0]);
-  capture = opened(pipe_path, &options);
-  length = fread(bytes, 1, sizeof bytes, file);
-  EXPECT(write(ends[1], bytes, length) == (ssize_t)length);
+  EXPECT((old = fopen(path_in(folder, "cut.pcap", path), "wb")) != NULL && fputs("old", old) >= 0 && fclose(old) == 0);
+  options.interrupted = from_the_third_question_on, options.interrupted_context = &questions;
+  capture = opened_pipe(ends, &options);
   EXPECT(bw_capture_cut(capture, path, NULL, NULL, NULL, &error) == BW_STATUS_IO && error.os_error == EINTR);
-  EXPECT(questions >= 3 && length_of(path) == 3 && names_in() == 1);
+  EXPECT(questions >= 3 && length_of(path) == 3 && names_in(folder) == 1);
   closed(capture);
   close(ends[0]), close(ends[1]);
-  fclose(file);
   EXPECT(unlink(path) == 0);
   bw_error_clear(&error);
 }
@@ -254,14 +204,14 @@ static int64_t bring_and_use_own(void *context, uint8_t *data, size_t capacity) 
 static bw_status cut_own(int calls_until_it_fails, bw_cut_counts *counts, bw_error *error) {
   bw_status status;
   memset(&own, 0, sizeof own);
-  own.file = fopen("samples/tunnels.pcap", "rb");
+  own.file = fopen(TUNNELS, "rb");
   own.path = "/nowhere/own.pcap";
   own.calls_until_it_fails = calls_until_it_fails;
   EXPECT(own.file);
   EXPECT_STATUS(BW_STATUS_OK, bw_capture_open_input("own", bring_and_use_own, &own, NULL, &own.capture, error));
   {
     char path[PATH_SIZE];
-    status = bw_capture_cut(own.capture, path_in(path, "own.pcap"), NULL, counts, NULL, error);
+    status = bw_capture_cut(own.capture, path_in(folder, "own.pcap", path), NULL, counts, NULL, error);
   }
   closed(own.capture);
   fclose(own.file);
@@ -273,8 +223,8 @@ static void a_capture_that_its_own_source_closes_is_cut_to_its_end(void) {
   bw_cut_counts counts = BW_CUT_COUNTS_INIT;
   char path[PATH_SIZE];
   EXPECT_STATUS(BW_STATUS_OK, cut_own(-1, &counts, &error));
-  EXPECT(own.calls > 2 && counts.packets == packets_where("samples/tunnels.pcap", NULL));
-  EXPECT(packets_where(path_in(path, "own.pcap"), NULL) == counts.packets && unlink(path) == 0);
+  EXPECT(own.calls > 2 && counts.packets == packets_where(TUNNELS, NULL));
+  EXPECT(packets_where(path_in(folder, "own.pcap", path), NULL) == counts.packets && unlink(path) == 0);
 }
 
 static void a_source_that_fails_leaves_no_file(void) {
@@ -283,7 +233,7 @@ static void a_source_that_fails_leaves_no_file(void) {
   int calls;
   for (calls = 0; calls < 5; calls++) {
     EXPECT(cut_own(calls, &counts, &error) == BW_STATUS_IO && error.os_error == EIO);
-    EXPECT(counts.packets == 0 && names_in() == 0);
+    EXPECT(counts.packets == 0 && names_in(folder) == 0);
   }
   bw_error_clear(&error);
 }

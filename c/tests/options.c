@@ -6,13 +6,12 @@
  */
 #define _DEFAULT_SOURCE
 
-#include "expect.h"
+#include "files.h"
+#include "samples.h"
+#include "text.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
-
-#define WEB "samples/web.pcap.gz"
-#define TEXT(text) (const uint8_t *)(text), sizeof(text) - 1
 
 /* More than any of them takes, and what a newer version has in addition. */
 enum { STRUCT_MAX = 256, ADDED = 24 };
@@ -106,9 +105,8 @@ typedef struct {
 static const char *folder;
 
 static const char *path_of(const char *name) {
-  static char path[4096];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  return path;
+  static char path[PATH_SIZE];
+  return path_in(folder, name, path);
 }
 
 /* Calls that read a struct or write one, each done when it has returned. */
@@ -119,7 +117,7 @@ static bw_status cut_capture(void *counts, bw_error *error) {
   bw_capture *capture = NULL;
   bw_status status;
   named.names = &force, named.count = 1;
-  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open("samples/tunnels.pcap", NULL, &capture, error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open(TUNNELS, NULL, &capture, error));
   status = bw_capture_cut(capture, path_of("options.pcap"), &named, (bw_cut_counts *)counts, NULL, error);
   bw_capture_close(capture, NULL);
   return status;
@@ -239,14 +237,8 @@ static bw_status open_live(const bw_live_options *live, const bw_capture_options
 static bw_status open_live_with(void *live, bw_error *error) { return open_live((const bw_live_options *)live, NULL, error); }
 static bw_status open_live_as(void *options, bw_error *error) { return open_live(NULL, (const bw_capture_options *)options, error); }
 
-static bw_capture *web(void) {
-  bw_capture *capture = NULL;
-  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open(WEB, NULL, &capture, NULL));
-  return capture;
-}
-
 static bw_status read_flows(void *options, bw_error *error) {
-  bw_capture *capture = web();
+  bw_capture *capture = opened(WEB, NULL);
   bw_rows *rows = NULL;
   bw_status status = bw_capture_flows(&capture, 1, NULL, (const bw_flow_options *)options, &rows, error);
   bw_rows_free(rows);
@@ -255,7 +247,7 @@ static bw_status read_flows(void *options, bw_error *error) {
 }
 
 static bw_status merge_flows(void *options, bw_error *error) {
-  bw_capture *capture = web();
+  bw_capture *capture = opened(WEB, NULL);
   bw_flow_store *store = NULL;
   bw_batch *batch = NULL;
   bw_status status;
@@ -275,7 +267,7 @@ static bw_status log_flows(void *options, bw_error *error) {
 }
 
 static bw_status add_up(void *options, bw_error *error) {
-  bw_capture *capture = web();
+  bw_capture *capture = opened(WEB, NULL);
   bw_batch *batch = NULL;
   bw_status status = bw_capture_sum(capture, (const bw_sum_options *)options, &batch, error);
   bw_batch_free(batch);
@@ -284,7 +276,7 @@ static bw_status add_up(void *options, bw_error *error) {
 }
 
 static bw_status read_calls(void *idl, bw_error *error) {
-  bw_capture *capture = web();
+  bw_capture *capture = opened(WEB, NULL);
   bw_rows *rows = NULL;
   bw_status status = bw_capture_calls(&capture, 1, NULL, (const bw_idl *)idl, NULL, &rows, error);
   bw_rows_free(rows);

@@ -4,7 +4,8 @@
  * function that brings pieces of random lengths; all must give what was written. Compiled and run as tables.c is.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "expect.h"
+#include "files.h"
+#include "seeded.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,13 +14,7 @@
 
 enum { COUNT = 40000, RECORD_LEN = 17 };
 
-static uint64_t seed, state;
 static uint8_t bytes[COUNT * RECORD_LEN];
-
-static uint64_t next_random(void) {
-  state = state * 6364136223846793005u + 1442695040888963407u;
-  return state >> 16;
-}
 
 static uint64_t big(const uint8_t *from, size_t len) {
   uint64_t number = 0;
@@ -27,13 +22,6 @@ static uint64_t big(const uint8_t *from, size_t len) {
   for (place = 0; place < len; place++) number = number << 8 | from[place];
   return number;
 }
-
-static void expect_seeded(int condition, int line) {
-  if (condition) return;
-  fprintf(stderr, "reader.c:%d: failed with seed %llu\n", line, (unsigned long long)seed);
-  exit(1);
-}
-#define SAME(condition) expect_seeded((condition) != 0, __LINE__)
 
 static void write_file(const char *path, size_t len) {
   FILE *file = fopen(path, "wb");
@@ -290,13 +278,13 @@ int main(int argc, char **argv) {
   bw_error error = BW_ERROR_INIT;
   bw_reader *reader = NULL;
   struct source source;
-  char path[512];
+  char path[PATH_SIZE];
   size_t place;
   if (argc != 2) return 2;
   state = seed = (uint64_t)time(NULL);
   for (place = 0; place < sizeof bytes; place++) bytes[place] = (uint8_t)next_random();
   bytes[0] = 0x20; /* not the beginning of a compressed file */
-  snprintf(path, sizeof path, "%s/records", argv[1]);
+  path_in(argv[1], "records", path);
   write_file(path, sizeof bytes);
   EXPECT_STATUS(BW_STATUS_OK, bw_reader_open(path, &reader, &error));
   values_are_those_that_were_written(reader);
@@ -310,7 +298,7 @@ int main(int argc, char **argv) {
   write_file(path, sizeof bytes - 1);
   records_are_columns_and_what_is_cut_comes_behind_them(path, COUNT - 1, BW_STATUS_TRUNCATED);
   numbers_of_other_kinds_are_read(path);
-  snprintf(path, sizeof path, "%s/pipe", argv[1]);
+  path_in(argv[1], "pipe", path);
   a_wait_for_a_pipe_ends_when_the_program_says_so(path);
   return 0;
 }

@@ -4,9 +4,8 @@
  * Method: captures and readers whose bytes come from functions that call, close and free their own handles, and functions
  * that are shown values of a table. Compiled and run as tables.c is; the address sanitizer looks for what was freed too early.
  */
-#include "expect.h"
-
-#define WEB "samples/web.pcap.gz"
+#include "files.h"
+#include "samples.h"
 
 /* Freed memory is overwritten at once, so that the library, which has no checks of its own, does not use it unseen. */
 const char *__asan_default_options(void);
@@ -188,9 +187,8 @@ static void a_reader_that_its_own_source_reads_is_refused(void) {
 
 static void count_packets_of_the_file(void) {
   bw_error error = BW_ERROR_INIT;
-  bw_capture *capture = NULL;
+  bw_capture *capture = opened(WEB, NULL);
   bw_frames *frames = NULL;
-  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open(WEB, NULL, &capture, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_capture_frames(&capture, 1, &frames, &error));
   while (bw_frames_next(frames, &error) == BW_STATUS_OK) web_packets++;
   EXPECT(web_packets > 1000);
@@ -246,8 +244,8 @@ static void a_merge_whose_own_source_closes_its_store_ends_for_good(const char *
   bw_error error = BW_ERROR_INIT;
   bw_batch *batch = NULL;
   bw_flow_store *again = NULL;
-  char path[4096];
-  snprintf(path, sizeof path, "%s/closing.bwt", folder);
+  char path[PATH_SIZE];
+  path_in(folder, "closing.bwt", path);
   EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_open(path, &closing.store, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_capture_open_input("own", close_own_store, &closing, NULL, &closing.capture, &error));
   EXPECT_STATUS(BW_STATUS_IO, bw_capture_merge_flows(closing.capture, closing.store, NULL, &batch, &error));
@@ -273,10 +271,10 @@ static void a_merge_whose_own_source_asks_its_store_leaves_it_to_others(const ch
   bw_error error = BW_ERROR_INIT;
   bw_batch *batch = NULL;
   bw_capture *other = NULL;
-  char path[4096];
-  FILE *file = fopen("samples/tunnels.pcap", "rb");
+  char path[PATH_SIZE];
+  FILE *file = fopen(TUNNELS, "rb");
   EXPECT(file);
-  snprintf(path, sizeof path, "%s/asked.bwt", folder);
+  path_in(folder, "asked.bwt", path);
   EXPECT_STATUS(BW_STATUS_OK, bw_flow_store_open(path, &closing.store, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_capture_open_input("own", ask_own_store, file, NULL, &closing.capture, &error));
   EXPECT_STATUS(BW_STATUS_IO, bw_capture_merge_flows(closing.capture, closing.store, NULL, &batch, &error));
@@ -314,7 +312,7 @@ static void a_table_that_shows_a_value_is_read_but_not_changed_meanwhile(const c
   bw_open_options options = BW_OPEN_OPTIONS_INIT;
   bw_slice key = {(const uint8_t *)"a", 1};
   bw_table *table = NULL;
-  char path[4096];
+  char path[PATH_SIZE];
   own.refused = 0;
   options.create = true, options.kind = kind;
   snprintf(path, sizeof path, "%s/shown%d", folder ? folder : "", (int)kind);

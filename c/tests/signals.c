@@ -4,13 +4,11 @@
  * thread that is not the program's. Answers must be those without signals. Compiled and run as tables.c is.
  */
 #define _XOPEN_SOURCE 700
-#include "expect.h"
+#include "files.h"
+#include "samples.h"
+#include "timer.h"
 
 #include <pthread.h>
-#include <signal.h>
-#include <sys/time.h>
-
-#define WEB "samples/web.pcap.gz"
 
 static pthread_t program;
 static volatile sig_atomic_t taken, elsewhere;
@@ -21,29 +19,15 @@ static void note(int number) {
   if (!pthread_equal(pthread_self(), program)) elsewhere++;
 }
 
-static void set_timer(long microseconds) {
-  struct itimerval timer = {{0, 0}, {0, 0}};
-  timer.it_interval.tv_usec = timer.it_value.tv_usec = microseconds;
-  EXPECT(setitimer(ITIMER_REAL, &timer, NULL) == 0);
-}
-
 static size_t packets_of_a_capture(const char *folder) {
   bw_error error = BW_ERROR_INIT;
-  bw_capture *capture = NULL;
+  bw_capture *capture = opened(WEB, NULL);
   bw_rows *rows = NULL;
-  bw_batch *batch = NULL;
-  bw_status status;
-  size_t count = 0;
+  size_t count;
   (void)folder;
-  EXPECT_STATUS(BW_STATUS_OK, bw_capture_open(WEB, NULL, &capture, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_capture_packets(&capture, 1, NULL, 500, NULL, &rows, &error));
-  while ((status = bw_rows_next(rows, &batch, &error)) == BW_STATUS_OK) {
-    count += bw_batch_rows(batch);
-    bw_batch_free(batch);
-  }
-  EXPECT(status == BW_STATUS_NONE);
-  bw_rows_free(rows);
-  EXPECT_STATUS(BW_STATUS_OK, bw_capture_close(capture, &error));
+  count = count_of(rows);
+  closed(capture);
   return count;
 }
 
@@ -51,12 +35,11 @@ static size_t entries_of_a_table(const char *folder, const char *name) {
   bw_error error = BW_ERROR_INIT;
   bw_open_options options = BW_OPEN_OPTIONS_INIT;
   bw_table *table = NULL;
-  char path[4096];
+  char path[PATH_SIZE];
   uint64_t len = 0;
   uint32_t number;
   options.create = true;
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  EXPECT_STATUS(BW_STATUS_OK, bw_table_open(path, &options, &table, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_table_open(path_in(folder, name, path), &options, &table, &error));
   for (number = 0; number < 3000; number++)
     EXPECT_STATUS(BW_STATUS_OK, bw_table_put(table, (const uint8_t *)&number, 4, (const uint8_t *)&number, 4, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_sync(table, &error));

@@ -5,8 +5,8 @@
  * not freed. tests/run.sh does all of it.
  */
 #include "expect.h"
-
-#define TEXT(text) (const uint8_t *)(text), sizeof(text) - 1
+#include "files.h"
+#include "text.h"
 
 static bw_slice slice(const char *text) {
   bw_slice slice;
@@ -197,12 +197,12 @@ static void expect_change(bw_changes *changes, int kind, const char *key, const 
 
 static void changes_go_on_from_a_position(const char *folder) {
   bw_error error = BW_ERROR_INIT;
-  char path[4096];
+  char path[PATH_SIZE];
   bw_table *table = NULL;
   bw_changes *first = NULL, *changes = NULL;
   bw_open_options options = BW_OPEN_OPTIONS_INIT;
   options.create = true;
-  snprintf(path, sizeof path, "%s/changes.bwh", folder);
+  path_in(folder, "changes.bwh", path);
   EXPECT_STATUS(BW_STATUS_OK, bw_table_open(path, &options, &table, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_put(table, TEXT("a"), TEXT("1"), &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_changes_since(table, NULL, &first, &error));
@@ -264,12 +264,12 @@ static void options_are_taken_by_name(const char *folder) {
     {"verify", "expected an option as name=value, found \"verify\""},
   };
   const char *all[] = {"create=true", "sync=commit", "timeout=0", "verify=1"}, *read_only[] = {"read_only=1", "create=0"};
-  char path[4096];
+  char path[PATH_SIZE];
   bw_error error = BW_ERROR_INIT;
   bw_table *table = NULL;
   bw_open_options options = BW_OPEN_OPTIONS_INIT;
   size_t place;
-  snprintf(path, sizeof path, "%s/named.bwh", folder);
+  path_in(folder, "named.bwh", path);
   options.named.count = 1;
   for (place = 0; place < sizeof wrong / sizeof *wrong; place++) {
     options.named.names = &wrong[place].named;
@@ -309,7 +309,7 @@ static void a_file_keeps_what_was_put(const char *folder, bw_table_kind kind) {
   bw_buffer value = BW_BUFFER_INIT;
   bw_table *table = NULL, *second = NULL;
   const char *names[] = {"exclusive=true", "timeout=0"};
-  char path[4096];
+  char path[PATH_SIZE];
   snprintf(path, sizeof path, "%s/a.%s", folder, kind == BW_TABLE_KIND_TREE ? "bwt" : "bwh");
   options.create = true;
   options.kind = kind;

@@ -8,6 +8,8 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "expect.h"
+#include "files.h"
+#include "interrupts.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -109,7 +111,7 @@ static void a_file_gives_rows_and_what_is_wrong_behind_them(const char *folder, 
   struct ArrowArray array;
   bw_rows *rows = NULL;
   bw_batch *batch = NULL;
-  char path[512];
+  char path[PATH_SIZE];
   uint8_t bytes[256];
   size_t len = written(bytes, is_framed);
   FILE *file;
@@ -158,9 +160,9 @@ static bw_thrift *nested_fields_in(uint32_t protocol, const char *folder, const 
   bw_idl idl = BW_IDL_INIT;
   bw_names paths;
   bw_thrift *fields = NULL;
-  char path[512];
+  char path[PATH_SIZE];
   FILE *file;
-  snprintf(path, sizeof path, "%s/nested.thrift", folder);
+  path_in(folder, "nested.thrift", path);
   file = fopen(path, "wb");
   EXPECT(fwrite(NESTED, 1, sizeof NESTED - 1, file) == sizeof NESTED - 1 && fclose(file) == 0);
   paths.names = names, paths.count = count;
@@ -266,24 +268,19 @@ static void a_list_that_claims_more_than_there_is_is_refused_by_its_path(const c
   bw_error_clear(&error);
 }
 
-static bool on_the_third_question(void *context) {
-  int *questions = (int *)context;
-  return ++*questions >= 3;
-}
-
 /* The program's answer stays the same until the call has ended, as a flag that a signal set does. */
 static void a_wait_for_a_pipe_ends_when_the_program_says_so_and_loses_nothing(const char *folder) {
   bw_error error = BW_ERROR_INIT;
   bw_thrift *fields = fields_of(PATHS, 3);
   bw_rows *rows = NULL;
   bw_batch *batch = NULL;
-  char path[512];
+  char path[PATH_SIZE];
   int questions = 0, writer;
-  snprintf(path, sizeof path, "%s/pipe", folder);
+  path_in(folder, "pipe", path);
   EXPECT(mkfifo(path, 0600) == 0);
   writer = open(path, O_RDWR);
   EXPECT(writer >= 0);
-  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_set_interrupted(fields, on_the_third_question, &questions, &error));
+  EXPECT_STATUS(BW_STATUS_OK, bw_thrift_set_interrupted(fields, from_the_third_question_on, &questions, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_thrift_rows(fields, path, false, 1, &rows, &error));
   bw_thrift_free(fields);
   EXPECT_STATUS(BW_STATUS_IO, bw_rows_next(rows, &batch, &error));
@@ -300,7 +297,7 @@ static void a_wait_for_a_pipe_ends_when_the_program_says_so_and_loses_nothing(co
   close(writer);
   EXPECT_STATUS(BW_STATUS_NONE, bw_rows_next(rows, &batch, &error));
   bw_rows_free(rows);
-  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_thrift_set_interrupted(NULL, on_the_third_question, &questions, &error));
+  EXPECT_STATUS(BW_STATUS_ARGUMENT, bw_thrift_set_interrupted(NULL, from_the_third_question_on, &questions, &error));
   bw_error_clear(&error);
 }
 

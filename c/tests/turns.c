@@ -5,12 +5,13 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "expect.h"
+#include "interrupts.h"
+#include "text.h"
 
 #include <errno.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TEXT(text) (const uint8_t *)(text), sizeof(text) - 1
 #define TIMES 200
 #define CHILDREN 3
 
@@ -58,8 +59,6 @@ static bw_status begin(bw_table *table, bw_error *error) {
 /* The last one is for ordered tables. */
 static bw_status (*const CHANGES[])(bw_table *, bw_error *) = {put, increment, begin, compact, take, delete_entry, clear, delete_all};
 
-static bool third_time(void *context) { return ++*(int *)context == 3; }
-
 static void a_change_waits_for_another_writer(const char *path) {
   const size_t count = sizeof CHANGES / sizeof *CHANGES - !strstr(path, ".bwt");
   size_t place;
@@ -67,7 +66,7 @@ static void a_change_waits_for_another_writer(const char *path) {
     bw_error error = BW_ERROR_INIT;
     int asked = 0;
     bw_table *one = opened(path, 10, NULL, NULL), *other = opened(path, 0.02, NULL, NULL);
-    bw_table *patient = opened(path, 600, third_time, &asked);
+    bw_table *patient = opened(path, 600, on_the_third_question, &asked);
     EXPECT_STATUS(BW_STATUS_OK, bw_table_put(one, TEXT("a"), TEXT("1"), &error));
     EXPECT_STATUS(BW_STATUS_OK, bw_table_begin(one, &error));
     EXPECT_STATUS(BW_STATUS_OK, bw_table_put(one, TEXT("a"), TEXT("held"), &error));

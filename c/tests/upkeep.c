@@ -3,17 +3,17 @@
  * Method: tables of both kinds, in memory and in files, compiled and run as tables.c is; one of the files is damaged.
  */
 #include "expect.h"
-
-#define TEXT(text) (const uint8_t *)(text), sizeof(text) - 1
+#include "files.h"
+#include "text.h"
 
 static void values_of_a_file_are_kept_and_others_refused(const char *folder) {
   bw_error error = BW_ERROR_INIT;
   bw_open_options options = BW_OPEN_OPTIONS_INIT;
   bw_buffer name = BW_BUFFER_INIT;
   bw_table *table = NULL;
-  char path[512];
+  char path[PATH_SIZE];
   int64_t sum = 0;
-  snprintf(path, sizeof path, "%s/numbers.bwt", folder);
+  path_in(folder, "numbers.bwt", path);
   options.create = true, options.values = "integer";
   EXPECT_STATUS(BW_STATUS_OK, bw_table_open(path, &options, &table, &error));
   EXPECT_STATUS(BW_STATUS_OK, bw_table_increment(table, TEXT("n"), -3, &sum, &error));
@@ -44,7 +44,7 @@ static void a_dump_is_loaded_again(const char *folder, bw_table_kind kind) {
   bw_buffer value = BW_BUFFER_INIT;
   bw_table *table = NULL, *other = NULL;
   bw_open_options options = BW_OPEN_OPTIONS_INIT;
-  char path[512], own[512];
+  char path[PATH_SIZE], own[512];
   uint64_t count = 0;
   size_t place;
   snprintf(path, sizeof path, "%s/dump%d", folder, (int)kind);
@@ -79,7 +79,7 @@ static void a_copy_is_whole_and_damage_is_found(const char *folder, bw_table_kin
   bw_buffer name = BW_BUFFER_INIT;
   bw_table *table = NULL;
   bw_open_options options = BW_OPEN_OPTIONS_INIT;
-  char path[512], key[16];
+  char path[PATH_SIZE], key[16];
   uint64_t records = 0;
   int number;
   FILE *file;

@@ -4,9 +4,9 @@
  * fails; what comes back by a reader must be what was written. Compiled and run as tables.c is.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "expect.h"
+#include "files.h"
+#include "seeded.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -14,27 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { COUNT = 40000, PATH_SIZE = 4096, TAKEN_MAX = 1 << 22, GATHERED_MAX = 128 << 10 };
-
-static uint64_t seed, state;
-
-static uint64_t next_random(void) {
-  state = state * 6364136223846793005u + 1442695040888963407u;
-  return state >> 16;
-}
-
-static void expect_seeded(int condition, int line) {
-  if (condition) return;
-  fprintf(stderr, "writer.c:%d: failed with seed %llu\n", line, (unsigned long long)seed);
-  exit(1);
-}
-#define SAME(condition) expect_seeded((condition) != 0, __LINE__)
-
-static char *path_in(const char *folder, const char *name) {
-  static char path[PATH_SIZE];
-  EXPECT(snprintf(path, sizeof path, "%s/%s", folder, name) < PATH_SIZE);
-  return path;
-}
+enum { COUNT = 40000, TAKEN_MAX = 1 << 22, GATHERED_MAX = 128 << 10 };
 
 static bw_writer *opened(const char *path, uint32_t mode) {
   bw_error error = BW_ERROR_INIT;
@@ -65,16 +45,6 @@ static bool has_text(const char *path, const char *text) {
   len = fread(found, 1, sizeof found, file);
   fclose(file);
   return len == strlen(text) && memcmp(found, text, len) == 0;
-}
-
-static size_t names_in(const char *folder) {
-  size_t count = 0;
-  const struct dirent *entry;
-  DIR *names = opendir(folder);
-  EXPECT(names);
-  while ((entry = readdir(names)) != NULL) count += entry->d_name[0] != '.' || entry->d_name[1] > '.';
-  closedir(names);
-  return count;
 }
 
 /* What a function was given. */
@@ -180,7 +150,8 @@ static void expect_values(bw_reader *reader) {
 static void values_come_back_from_a_file_as_they_were_written(const char *folder) {
   bw_error error = BW_ERROR_INIT;
   bw_reader *reader = NULL;
-  const char *path = path_in(folder, "values");
+  char path[PATH_SIZE];
+  path_in(folder, "values", path);
   state = seed;
   EXPECT(write_values(opened(path, BW_WRITER_MODE_ANEW)) == 0);
   EXPECT_STATUS(BW_STATUS_OK, bw_reader_open(path, &reader, &error));
@@ -261,11 +232,12 @@ static void a_number_that_does_not_fit_writes_nothing(void) {
 }
 
 static void the_mode_says_what_becomes_of_a_file(const char *folder) {
-  const char *path = path_in(folder, "modes");
+  char path[PATH_SIZE];
   bw_error error = BW_ERROR_INIT;
   bw_writer *writer = NULL;
   bw_writer_options options = BW_WRITER_OPTIONS_INIT;
   uint64_t position = 0;
+  path_in(folder, "modes", path);
   EXPECT_STATUS(BW_STATUS_OK, bw_writer_open(path, NULL, &writer, &error));
   put_text(writer, "some text that is longer");
   closed(writer);
@@ -298,10 +270,10 @@ static void the_mode_says_what_becomes_of_a_file(const char *folder) {
 }
 
 static void a_file_is_replaced_when_the_new_one_is_whole_and_never_else(const char *folder) {
-  const char *path = path_in(folder, "replaced");
+  char path[PATH_SIZE];
   bw_error error = BW_ERROR_INIT;
   const size_t names = names_in(folder);
-  bw_writer *writer = opened(path, BW_WRITER_MODE_REPLACE);
+  bw_writer *writer = opened(path_in(folder, "replaced", path), BW_WRITER_MODE_REPLACE);
   struct stat found;
   put_text(writer, "old");
   closed(writer);
@@ -322,9 +294,9 @@ static void a_file_is_replaced_when_the_new_one_is_whole_and_never_else(const ch
 }
 
 static void what_is_discarded_is_not_written(const char *folder) {
-  const char *path = path_in(folder, "discarded");
+  char path[PATH_SIZE];
   bw_error error = BW_ERROR_INIT;
-  bw_writer *writer = opened(path, BW_WRITER_MODE_ANEW);
+  bw_writer *writer = opened(path_in(folder, "discarded", path), BW_WRITER_MODE_ANEW);
   put_text(writer, "flushed");
   EXPECT_STATUS(BW_STATUS_OK, bw_writer_flush(writer, &error));
   put_text(writer, ", and gathered");
@@ -337,9 +309,9 @@ static void what_is_discarded_is_not_written(const char *folder) {
 }
 
 static void a_length_at_the_beginning_is_written_at_the_end(const char *folder) {
-  const char *path = path_in(folder, "length");
+  char path[PATH_SIZE];
   bw_error error = BW_ERROR_INIT;
-  bw_writer *writer = opened(path, BW_WRITER_MODE_ANEW);
+  bw_writer *writer = opened(path_in(folder, "length", path), BW_WRITER_MODE_ANEW);
   uint64_t position = 0;
   EXPECT_STATUS(BW_STATUS_OK, bw_writer_unsigned(writer, 2, BW_ORDER_BIG, 0, &error));
   put_text(writer, "body");
@@ -414,12 +386,13 @@ static void *read_pipe(void *path) {
 
 static void a_named_pipe_is_written_in_its_order(const char *folder) {
   static uint8_t bytes[100000];
-  char *path = path_in(folder, "pipe");
+  char path[PATH_SIZE];
   bw_error error = BW_ERROR_INIT;
   bw_writer *writer;
   uint64_t position = 0;
   pthread_t reader;
   int round;
+  path_in(folder, "pipe", path);
   memset(bytes, 'a', sizeof bytes);
   EXPECT(mkfifo(path, 0600) == 0 && pthread_create(&reader, NULL, read_pipe, path) == 0);
   writer = opened(path, BW_WRITER_MODE_APPEND);
@@ -435,9 +408,9 @@ static void a_named_pipe_is_written_in_its_order(const char *folder) {
 }
 
 static void a_child_writes_nothing_of_its_parent(const char *folder) {
-  const char *path = path_in(folder, "forked");
+  char path[PATH_SIZE];
   bw_error error = BW_ERROR_INIT;
-  bw_writer *writer = opened(path, BW_WRITER_MODE_ANEW), *other = to_function(0);
+  bw_writer *writer = opened(path_in(folder, "forked", path), BW_WRITER_MODE_ANEW), *other = to_function(0);
   pid_t child;
   int status = 0;
   put_text(writer, "once");
