@@ -19,12 +19,15 @@ in_folder() { # in_folder PROGRAM: with a new folder for its files
   rm -rf "$work/files" && mkdir "$work/files" && "$1" "$work/files"
 }
 
-for source in c/tests/*.c; do
-  cc -std=c99 "${strict[@]}" "$source" -L"$out" -Wl,-rpath,"$out" -lbytewright -o "$work/shared"
+# A test is a file, or the files of a folder with a main.c.
+for test in c/tests/*.c c/tests/*/main.c; do
+  sources=("$test")
+  [[ $test != */main.c ]] || sources=("${test%main.c}"*.c)
+  cc -std=c99 "${strict[@]}" "${sources[@]}" -L"$out" -Wl,-rpath,"$out" -lbytewright -o "$work/shared"
   passes in_folder "$work/shared"
-  cc -std=c99 -g -fsanitize=address "${strict[@]}" "$source" "$out/libbytewright.a" "${system[@]}" -o "$work/checked"
+  cc -std=c99 -g -fsanitize=address "${strict[@]}" "${sources[@]}" "$out/libbytewright.a" "${system[@]}" -o "$work/checked"
   passes in_folder "$work/checked"
-  c++ -std=c++17 "${strict[@]}" -x c++ "$source" -x none "$out/libbytewright.a" "${system[@]}" -o "$work/static"
+  c++ -std=c++17 "${strict[@]}" -x c++ "${sources[@]}" -x none "$out/libbytewright.a" "${system[@]}" -o "$work/static"
   passes in_folder "$work/static"
 done
 
