@@ -39,6 +39,7 @@ SECONDS ?= 60
 ORDERS ?= 10
 RELEASES ?= bookworm trixie sid
 RUBY_RELEASES ?= trixie experimental
+RUBY_SOURCES ?=
 RUBIES ?=
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
@@ -272,20 +273,22 @@ $(PERL_STAMP): $(PERL_SOURCES) | setup
 	CARGO_TARGET_DIR=$(GEM_BUILD) perl/install.sh target/perl
 	touch $@
 
-packages: $(WHEEL_STAMP) perl-dist
+packages: $(WHEEL_STAMP) perl-dist duckdb
 	mkdir -p pkg && find pkg -maxdepth 1 -type f -delete
 	gem build --silent -o pkg/$$(ruby -e 'print Gem::Specification.load("ruby/bytewright.gemspec").file_name') ruby/bytewright.gemspec
-	GEM_BUILD=$(GEM_BUILD) packages/platform_gem.sh pkg $(RUBY_RELEASES)
+	GEM_BUILD=$(GEM_BUILD) packages/platform_gem.sh pkg $(RUBY_RELEASES) $(RUBY_SOURCES)
 	cp target/python/wheels/*.whl target/perl/Bytewright-*.tar.gz pkg/
 	python/sdist.sh pkg
 	packages/licenses.py wheel pkg/*.whl $$(rustc -vV | sed -n 's/^host: //p')
 	cargo build --quiet --locked --release -p bytewright-cli
 	packages/command.sh $${CARGO_TARGET_DIR:-target}/release/bytewright pkg
+	cp target/duckdb/bytewright.duckdb_extension pkg/
 	cd pkg && sha256sum *.* >SHA256SUMS
 
 test-packages: packages
 	PYTHONDONTWRITEBYTECODE=1 python3 packages/licenses_test.py
 	packages/test.sh pkg
+	duckdb/tests/run.sh pkg/bytewright.duckdb_extension $${CARGO_TARGET_DIR:-target}/release/bytewright
 	packages/documents.sh pkg
 
 # Runs all checks and makes all packages of a release, and publishes nothing.
@@ -294,7 +297,7 @@ release: setup
 
 packages-cross: setup
 	rm -rf pkg/cross
-	packages/cross.sh pkg/cross
+	RUBY_SOURCES="$(RUBY_SOURCES)" packages/cross.sh pkg/cross
 	cd pkg/cross && sha256sum *.* >SHA256SUMS
 
 test-packages-cross: packages-cross

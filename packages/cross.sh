@@ -9,7 +9,8 @@
 #
 # zig compiles the C of zstd, and links. It brings the C libraries: musl for the commands, which becomes a part of them, and what
 # glibc and musl have of symbols for the wheels and gems. Tools are installed into target/cross/tools. What is compiled is kept in
-# BUILD, which is target/cross/build by default: another folder compiles all of it anew.
+# BUILD, which is target/cross/build by default: another folder compiles all of it anew. RUBY_SOURCES are folders of the sources of Rubies
+# that Debian does not have (packages/platform_gem.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p "${1:?usage: packages/cross.sh OUT}"
@@ -18,39 +19,57 @@ tools=$PWD/target/cross/tools
 python/environment.sh python3 "$tools" packages/cross.txt
 # cargo-zigbuild and maturin take zig from the Python that they find first.
 export PATH=$tools/bin:$PATH
-export CARGO_TARGET_DIR=${BUILD:-$PWD/target/cross/build}
+build=${BUILD:-$PWD/target/cross/build}
 # Compilers get no time: cc, which compiles zstd, would do so again after each commit. The scripts that pack set all times.
 time=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 unset SOURCE_DATE_EPOCH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-binary_of() { # binary_of MACHINE: the path of the static command
-  echo "$CARGO_TARGET_DIR/$1-unknown-linux-musl/release/bytewright"
+# for_both COMMAND...: the command for each machine, which is its last word, at the same time: to link takes one processor
+for_both() {
+  local machine worker workers=() failed=0
+  for machine in x86_64 aarch64; do
+    "$@" "$machine" &
+    workers+=($!)
+  done
+  for worker in "${workers[@]}"; do wait "$worker" || failed=1; done
+  return $failed
 }
-for machine in x86_64 aarch64; do
-  cargo-zigbuild zigbuild --quiet --locked --release -p bytewright-cli --target "$machine-unknown-linux-musl"
-done
+
+binary_of() { # binary_of MACHINE: the path of the static command
+  echo "$build/command-$1/$1-unknown-linux-musl/release/bytewright"
+}
+command_for() { # command_for MACHINE
+  CARGO_TARGET_DIR=$build/command-$1 \
+    cargo-zigbuild zigbuild --quiet --locked --release -p bytewright-cli --target "$1-unknown-linux-musl"
+}
+
+# wheels_for LIBC PLATFORM MACHINE: libc is the system's, also musl. maturin knows the free-threaded CPython, which need not be there. Its
+# own bill of materials is left to licenses.py.
+wheels_for() {
+  local target=$3-unknown-linux-$1 folder=$work/$3-$1 python
+  for python in "" --interpreter=python3.14t; do
+    CARGO_TARGET_DIR=$build/$1-$3 RUSTFLAGS=$(flags_of "$1") \
+      maturin build --quiet --zig --release --locked --strip --manifest-path python/ext/bytewright/Cargo.toml \
+      --target "$target" --compatibility "$2" $python --out "$folder"
+    SOURCE_DATE_EPOCH=$time packages/licenses.py wheel "$folder"/*.whl "$target" zig
+    mv "$folder"/*.whl "$out"
+  done
+}
+flags_of() { # flags_of LIBC
+  [ "$1" != musl ] || echo "-C target-feature=-crt-static"
+}
+gem_for() { # gem_for LIBC MACHINE
+  # shellcheck disable=SC2086 # paths
+  SOURCE_DATE_EPOCH=$time GEM_BUILD=$build/$1-$2 \
+    packages/platform_gem.sh "$out" --target "$2-unknown-linux-$1" bookworm trixie experimental ${RUBY_SOURCES:-}
+}
+
+for_both command_for
 for machine in x86_64 aarch64; do
   SOURCE_DATE_EPOCH=$time packages/command.sh "$(binary_of "$machine")" "$out" "$machine" "$(binary_of "$(uname -m)")"
 done
-
-# wheel TARGET PLATFORM [OPTION]: libc is the system's, also musl. maturin's own bill of materials is left to licenses.py.
-wheel() {
-  rm -rf "$work/wheel"
-  maturin build --quiet --zig --release --locked --strip --manifest-path python/ext/bytewright/Cargo.toml \
-    --target "$1" --compatibility "$2" "${@:3}" --out "$work/wheel"
-  SOURCE_DATE_EPOCH=$time packages/licenses.py wheel "$work"/wheel/*.whl "$1" zig
-  mv "$work"/wheel/*.whl "$out"
-}
-# maturin knows the free-threaded CPython, which need not be there.
-for machine in x86_64 aarch64; do
-  for python in "" --interpreter=python3.14t; do
-    wheel "$machine-unknown-linux-gnu" manylinux_2_17 $python
-    RUSTFLAGS="-C target-feature=-crt-static" wheel "$machine-unknown-linux-musl" musllinux_1_2 $python
-  done
-done
-
-for target in {x86_64,aarch64}-unknown-linux-{gnu,musl}; do
-  SOURCE_DATE_EPOCH=$time GEM_BUILD=$CARGO_TARGET_DIR packages/platform_gem.sh "$out" --target $target bookworm trixie experimental
-done
+for_both wheels_for gnu manylinux_2_17
+for_both wheels_for musl musllinux_1_2
+for libc in gnu musl; do for_both gem_for $libc; done

@@ -2,9 +2,9 @@
 # Runs the packages that packages/cross.sh made: packages/cross_test.sh OUT
 #
 # Those for x86_64 run here, those for aarch64 in qemu-user, wheel and gems for glibc with Debian's Python and Rubies, whose files
-# mmdebstrap unpacks into target/roots, wheel and gem for musl with those that packages/musl_root.sh compiles. The command's files are read
-# on the machine that did not write them, too. All is packed again, and must be the same bytes; with REBUILD=1 it is compiled again before,
-# in another folder.
+# mmdebstrap unpacks into target/roots, wheel and gem for musl with those that packages/musl_root.sh compiles. RUBIES are interpreters of this
+# machine for the libraries that the gems have besides, of RUBY_SOURCES. The command's files are read on the machine that did not write
+# them, too. All is packed again, and must be the same bytes; with REBUILD=1 it is compiled again before, in another folder.
 #
 # Not tested: wheels and gems for musl on aarch64, and for the Rubies that musl_root.sh does not make, with an interpreter: the loader of
 # musl has to find all that they need but the interpreter's own symbols. What a kernel for aarch64 does: qemu calls that of this machine,
@@ -382,6 +382,8 @@ ruby_of() {
   [ "$1" = x86_64 ] || architecture=arm64
   printf '%s\n' "$project"/target/roots/ruby-*-$architecture/usr/bin/ruby"$2" | tail -1
 }
+of_debian="3.1 3.3 3.4" minors=$of_debian
+for ruby in ${RUBIES:-}; do minors+=" $("$ruby" -e 'print RUBY_VERSION[/\A\d+\.\d+/]')"; done
 for platform in {x86_64,aarch64}-linux-{gnu,musl}; do
   machine=${platform%%-*} libc=${platform##*-}
   gem=$(gem_of $platform)
@@ -390,19 +392,22 @@ for platform in {x86_64,aarch64}-linux-{gnu,musl}; do
   tar -xOf "$gem" data.tar.gz | tar -C "$unpacked" -xz
   has_papers "$unpacked" "$unpacked" zig-compiler-rt magnus
   ! grep -q '^musl ' "$unpacked/third-party-licenses.txt" || fail "expected no musl in $gem"
-  expect "3.1 3.3 3.4" "$(cd "$unpacked/ruby/lib/bytewright" && echo [0-9]*)" "the Rubies that $gem is for"
-  at_most $((3 * gem_max)) "$gem" "the gem for $platform"
+  expect "$minors" "$(cd "$unpacked/ruby/lib/bytewright" && echo [0-9]*)" "the Rubies that $gem is for"
+  at_most $(($(wc -w <<<"$minors") * gem_max)) "$gem" "the gem for $platform"
   for library in "$unpacked"/ruby/lib/bytewright/*/bytewright.so; do
     minor=$(basename "${library%/*}")
     if [ "$libc" = musl ]; then
       lacks_only '(rb|ruby)_' "$machine" "$library" "the gem for Ruby $minor"
     else
       runs_with_glibc_2_17 "$library" "the gem for $platform"
+      # Others are those of RUBIES, which are of one machine.
+      [[ " $of_debian " == *" $minor "* ]] || continue
       ruby=$(ruby_of "$machine" "$minor")
       root=${ruby%/usr/bin/*} of_root=yes gem_job "$machine" gnu "$ruby" "$work/ruby-$minor-$machine"
     fi
   done
 done
+for ruby in ${RUBIES:-}; do gem_job "$(uname -m)" gnu "$ruby" "$work/${ruby//\//_}"; done
 if [ -e "$musl_root/made" ]; then
   with_musl gem_job "$(uname -m)" musl "$musl_root/opt/musl/bin/ruby" "$work/ruby-musl"
 fi

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Builds the gem that is installed without a compiler: packages/platform_gem.sh OUT [--target TARGET] [RELEASE...]
+# Builds the gem that is installed without a compiler: packages/platform_gem.sh OUT [--target TARGET] [RELEASE|SOURCE...]
 #
 # It has a library for each Ruby: the one of this machine, and the one of each Debian release that is named. All are
 # compiled and linked on this machine, so its C library is the oldest one that they run with. Of a release only the
 # headers and the configuration of its Ruby are taken, which mmdebstrap unpacks into target/roots. Ruby 3.4 is in experimental.
+# A word with a slash is the folder of the source of a Ruby that Debian does not have, as ruby-lang.org gives it: it is configured
+# for the target, and not compiled.
 #
 # With --target, which names another machine or C library as the compiler does, the gem is for that one: cargo-zigbuild compiles
 # for the Rubies of the releases alone, with glibc 2.17 or musl. Debian has no Ruby for musl: its Ruby for glibc has the same structures
 # on the same machine, and its headers include those of musl.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-usage="usage: packages/platform_gem.sh OUT [--target TARGET] [RELEASE...]"
+usage="usage: packages/platform_gem.sh OUT [--target TARGET] [RELEASE|SOURCE...]"
 mkdir -p "${1:?$usage}"
 out=$(realpath "$1")
 shift
@@ -66,12 +68,34 @@ unpack() { # unpack RELEASE ROOT: its Ruby's files, of which this script runs no
   touch "$root/unpacked"
 }
 
+# configure SOURCE ROOT: the headers of that Ruby and its configuration, for glibc as Debian's
+configure() {
+  local root=$2 machine=${target:-$host} cc=cc arch version include
+  [ ! -e "$root/unpacked" ] || return 0
+  machine=${machine%%-*}
+  [ -z "$target" ] || cc="python3 -m ziglang cc -target $machine-linux-gnu.2.17"
+  rm -rf "$root"
+  mkdir -p "$root/build"
+  (cd "$root/build" && CC=$cc "$1/configure" --quiet --host="$machine-linux-gnu" --prefix="$root" --with-baseruby="$(command -v ruby)" \
+    --disable-install-doc --disable-yjit --disable-zjit >configure.log 2>&1) || { tail -5 "$root/build/configure.log" >&2 && exit 1; }
+  arch=$(configured arch "$root") version=$(configured RUBY_PROGRAM_VERSION "$root")
+  include=$root/include/ruby-${version%.*}.0
+  mkdir -p "$include" "$root/lib/ruby/${version%.*}.0/$arch"
+  cp -r "$1/include/." "$root/build/.ext/include/$arch" "$include"
+  (cd "$root/build" && ruby "$1/tool/mkconfig.rb" -arch="$arch" -version="$version" -install_name=ruby -so_name=ruby) \
+    >"$root/lib/ruby/${version%.*}.0/$arch/rbconfig.rb"
+  touch "$root/unpacked"
+}
+configured() { # configured NAME ROOT: what configure has found
+  sed -n "s/^S\[\"$1\"\]=\"\(.*\)\"/\1/p" "$2/build/config.status"
+}
+
 # as_ruby ROOT: a command that answers for the configuration of the Ruby in ROOT. It runs this machine's Ruby, because
 # another release's may need a newer C library, or another machine. The configuration finds its paths by its own place.
 as_ruby() {
   local root=$1 config
   # The newest: Ruby 3.4 needs a package that needs Ruby 3.3.
-  config=$(printf '%s\n' "$root"/usr/lib/*-linux-gnu/ruby/*/rbconfig.rb | tail -1)
+  config=$(printf '%s\n' "$root"/usr/lib/*-linux-gnu/ruby/*/rbconfig.rb "$root"/lib/ruby/*/*/rbconfig.rb | grep -v '\*' | tail -1)
   sed -i 's/^ *RUBY_VERSION\.start_with.*//; s/^ *raise "ruby lib version.*//' "$config"
   printf '#!/bin/sh\nexec ruby --disable=gems -I %s "$@"\n' "${config%/*}" >"$root/ruby"
   chmod 755 "$root/ruby"
@@ -79,9 +103,17 @@ as_ruby() {
 }
 
 [ -n "$target" ] || build "$(command -v ruby)"
-for release in "$@"; do
-  root=$PWD/target/roots/ruby-$release-$architecture
-  unpack "$release" "$root"
+for ruby in "$@"; do
+  case $ruby in
+  */*)
+    root=$PWD/target/roots/$(basename "$ruby")-$architecture
+    configure "$(realpath "$ruby")" "$root"
+    ;;
+  *)
+    root=$PWD/target/roots/ruby-$ruby-$architecture
+    unpack "$ruby" "$root"
+    ;;
+  esac
   build "$(as_ruby "$root")"
 done
 export SOURCE_DATE_EPOCH=$time

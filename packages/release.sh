@@ -19,7 +19,12 @@ writes_only=false
 version=${1:-}
 [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "expected a version such as VERSION=0.2.0, found '$version'"
 [ -z "$(git status --porcelain)" ] || fail "expected a checkout without changes; git status shows them"
-$writes_only || [ -n "${DEBEMAIL:-}" ] || fail "expected DEBEMAIL, the address that users of the packages for Debian write to"
+needs() { # needs NAME MEANING
+  $writes_only || [ -n "${!1:-}" ] || fail "expected $1, $2"
+}
+needs DEBEMAIL "the address that users of the packages for Debian write to"
+needs RUBY_SOURCES "folders of the sources of Rubies that Debian does not have, such as 4.0"
+needs RUBIES "an interpreter of each of these, to run the gem"
 heading="## $version, unreleased"
 grep -qxF "$heading" CHANGELOG.md || fail "expected the line '$heading' in CHANGELOG.md"
 ! git rev-parse --quiet --verify "refs/tags/v$version" >/dev/null || fail "expected a new version, found the tag v$version"

@@ -40,7 +40,11 @@ class ReleaseTest < TestCase
     assert_refused("expected the line '## 97.0.0, unreleased' in CHANGELOG.md", "97.0.0")
     git("tag", "v#{NEW}")
     assert_refused("expected a new version, found the tag v#{NEW}", NEW)
-    assert_includes(Open3.capture2e({ "DEBEMAIL" => nil }, "packages/release.sh", "97.0.0", chdir: @folder).first, "expected DEBEMAIL")
+    needed = { "DEBEMAIL" => "a@example.org", "RUBY_SOURCES" => "ruby-4.0.5", "RUBIES" => "ruby" }
+    needed.each_key do |name|
+      output, = Open3.capture2e(needed.merge(name => nil), "packages/release.sh", "97.0.0", chdir: @folder)
+      assert_includes(output, "expected #{name}, ")
+    end
     edit("README.md") { |text| "#{text}more\n" }
     assert_refused("expected a checkout without changes", NEW)
   end
