@@ -78,12 +78,12 @@ configure() {
   mkdir -p "$root/build"
   (cd "$root/build" && CC=$cc "$1/configure" --quiet --host="$machine-linux-gnu" --prefix="$root" --with-baseruby="$(command -v ruby)" \
     --disable-install-doc --disable-yjit --disable-zjit >configure.log 2>&1) || { tail -5 "$root/build/configure.log" >&2 && exit 1; }
-  arch=$(configured arch "$root") version=$(configured RUBY_PROGRAM_VERSION "$root")
-  include=$root/include/ruby-${version%.*}.0
-  mkdir -p "$include" "$root/lib/ruby/${version%.*}.0/$arch"
+  arch=$(configured arch "$root") version=$(configured MAJOR "$root").$(configured MINOR "$root")
+  include=$root/include/ruby-$version.0
+  mkdir -p "$include" "$root/lib/ruby/$version.0/$arch"
   cp -r "$1/include/." "$root/build/.ext/include/$arch" "$include"
-  (cd "$root/build" && ruby "$1/tool/mkconfig.rb" -arch="$arch" -version="$version" -install_name=ruby -so_name=ruby) \
-    >"$root/lib/ruby/${version%.*}.0/$arch/rbconfig.rb"
+  (cd "$root/build" && ruby "$1/tool/mkconfig.rb" -arch="$arch" -version="$version.$(configured TEENY "$root")" \
+    -install_name=ruby -so_name=ruby) >"$root/lib/ruby/$version.0/$arch/rbconfig.rb"
   touch "$root/unpacked"
 }
 configured() { # configured NAME ROOT: what configure has found
