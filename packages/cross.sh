@@ -26,7 +26,8 @@ unset SOURCE_DATE_EPOCH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# for_both COMMAND...: the command for each machine, which is its last word, at the same time: to link takes one processor
+# for_both COMMAND...: the command for each machine, which is its last word, at the same time: to link takes one processor. Each compiles
+# into a folder of its own, because maturin and cargo-zigbuild give other flags.
 for_both() {
   local machine worker workers=() failed=0
   for machine in x86_64 aarch64; do
@@ -50,7 +51,7 @@ command_for() { # command_for MACHINE
 wheels_for() {
   local target=$3-unknown-linux-$1 folder=$work/$3-$1 python
   for python in "" --interpreter=python3.14t; do
-    CARGO_TARGET_DIR=$build/$1-$3 RUSTFLAGS=$(flags_of "$1") \
+    CARGO_TARGET_DIR=$build/wheels-$1-$3 RUSTFLAGS=$(flags_of "$1") \
       maturin build --quiet --zig --release --locked --strip --manifest-path python/ext/bytewright/Cargo.toml \
       --target "$target" --compatibility "$2" $python --out "$folder"
     SOURCE_DATE_EPOCH=$time packages/licenses.py wheel "$folder"/*.whl "$target" zig
@@ -62,7 +63,7 @@ flags_of() { # flags_of LIBC
 }
 gem_for() { # gem_for LIBC MACHINE
   # shellcheck disable=SC2086 # paths
-  SOURCE_DATE_EPOCH=$time GEM_BUILD=$build/$1-$2 \
+  SOURCE_DATE_EPOCH=$time GEM_BUILD=$build/gem-$1-$2 \
     packages/platform_gem.sh "$out" --target "$2-unknown-linux-$1" bookworm trixie experimental ${RUBY_SOURCES:-}
 }
 
