@@ -65,6 +65,8 @@ unpack() { # unpack RELEASE ROOT: its Ruby's files, of which this script runs no
   fi
   mmdebstrap --quiet --variant=extract --architectures="$architecture" --include="base-files,$packages" --keyring=/usr/share/keyrings \
     --aptopt='Acquire::Check-Valid-Until "false"' "$release" "$root" "${sources[@]}"
+  # A header of C23, which libclang of this machine may not have. Ruby has what takes its place.
+  sed -i '/^#define HAVE_STDCKDINT_H/d' "$root"/usr/include/*-linux-gnu/ruby-*/ruby/config.h
   touch "$root/unpacked"
 }
 
