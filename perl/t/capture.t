@@ -22,6 +22,15 @@ sub udp {
     return pack("H12H12n", "020000000001", "020000000002", 0x0800) . $ip . pack("nnnn", 1000 + $source, $port, 13, 0) . "hello";
 }
 
+# Has SIGALRM come after so many seconds, and again after so many; never with 0.
+sub set_timer {
+    my ($seconds, $again) = @_;
+    return Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), $seconds, $again // 0);
+}
+
+# A handler that dies, in an eval that has set the timer. No other signal comes then, which would find no handler.
+sub give_up { set_timer(0); die "enough\n" }
+
 sub capture_file {
     my (@frames) = @_;
     my $path = Kinds::path(".pcap");
@@ -493,22 +502,21 @@ subtest "a full disk leaves no capture" => sub {
 
 subtest "writing begins anew after the handler of a signal, and ends where it dies" => sub {
     my ($count, $handled, $into) = (100_000, 0, Kinds::path(".pcap"));
-    my $alarm = sub { Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), $_[0]) };
-    local $SIG{ALRM} = sub { die "enough\n" };
+    local $SIG{ALRM} = \&give_up;
     # One that is written before the handler runs is too short for this machine.
     my ($many, $ended);
     do {
         unlink($into);
         $many  = capture_file((udp(1, 80)) x ($count *= 2));
-        $ended = eval { $alarm->(0.002); Bytewright::Capture->open($many, jobs => 1)->write_to($into); $alarm->(0); 1 };
+        $ended = eval { set_timer(0.002); Bytewright::Capture->open($many, jobs => 1)->write_to($into); set_timer(0); 1 };
     } while (-e $into && $count < 2_000_000);
     ok(!$ended && $@ eq "enough\n", "a handler dies");
     is_deeply([glob("$into*")], [], "and there is no file");
-    $SIG{ALRM} = sub { $handled++; $alarm->(0.002) };
-    $alarm->(0.002);
+    $SIG{ALRM} = sub { $handled++ };
+    set_timer(0.002, 0.002);
     is(Bytewright::Capture->open($many)->write_to($into)->{packets}, $count, "all packets");
     is($capture->write_to("$into-%n.pcap", rotate => "1p")->{files}, 5, "each file once");
-    $alarm->(0);
+    set_timer(0);
     ok($handled > 0, "beside $handled signals");
     is(scalar(() = glob("$into-*")), 5);
     unlink(glob("$into-*"));
@@ -530,15 +538,14 @@ subtest "flows go on after the handler of a signal, and are given up where it di
         }
         my $slow = Bytewright::Capture->open($fifo);
         local $SIG{ALRM} = $handler;
-        Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), 0.1, 0.1);
-        my $count = eval { $slow->flows(into => $into, format => "ecs") };
+        my $count = eval { set_timer(0.1, 0.1); $slow->flows(into => $into, format => "ecs") };
         my $error = $@;
-        Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), 0);
+        set_timer(0);
         undef($slow);
         waitpid($child, 0);
         return $count // $error;
     };
-    is($wait->(sub { die "enough\n" }), "enough\n", "a handler dies");
+    is($wait->(\&give_up), "enough\n", "a handler dies");
     is(content($into), undef, "and there is no file");
     is($wait->(sub { $handled++ }), 2, "all flows");
     ok($handled > 0, "beside $handled signals");
@@ -554,13 +561,12 @@ subtest "flows of an interface are written until it is stopped, and kept where a
         my $into = Kinds::path(".log");
         local $SIG{ALRM} = sub {
             return $socket->send("data", 0, $socket->sockname) if !$live->live_counts->{captured};
-            die "enough\n" if $dies;
+            give_up() if $dies;
             $live->stop;
         };
-        Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), 0.1, 0.1);
-        my $count = eval { $live->flows(into => $into, format => "ecs") };
+        my $count = eval { set_timer(0.1, 0.1); $live->flows(into => $into, format => "ecs") };
         my $error = $@;
-        Time::HiRes::setitimer(Time::HiRes::ITIMER_REAL(), 0);
+        set_timer(0);
         is($count // $error, $dies ? "enough\n" : 1);
         is(scalar(() = content($into) =~ /\n/g), 1, "the flow is in the file");
     }
