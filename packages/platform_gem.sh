@@ -108,7 +108,7 @@ as_ruby() {
 for ruby in "$@"; do
   case $ruby in
   */*)
-    root=$PWD/target/roots/$(basename "$ruby")-$architecture
+    root=$PWD/target/roots/$(basename "$ruby")${target:+-zig}-$architecture
     configure "$(realpath "$ruby")" "$root"
     ;;
   *)
